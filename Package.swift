@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// One list of settings for every Swift target: Swift 6 mode, no warning passes.
@@ -30,6 +31,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Skein", targets: ["Skein"]),
+        // A product of its own: it makes `canImport(FoundationModels)` true.
+        .library(name: "FoundationModels", targets: ["FoundationModels"]),
         .executable(name: "skein", targets: ["SkeinTool"]),
         .executable(name: "skein-fetch", targets: ["SkeinFetch"]),
     ],
@@ -57,14 +60,6 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "CSkeinZstd",
             ]),
-        // The plugin of the macros comes with the target SkeinMacros.
-        .target(
-            name: "SkeinSessions",
-            dependencies: [
-                "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTraining", "SkeinAnswers",
-            ],
-            exclude: ["Generable/Macros.swift"], swiftSettings: strict),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
         room("Coordination", ["SkeinBasics"]),
@@ -82,12 +77,21 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
+                "SkeinSessions",
             ]),
+        .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
         room(
             "Answers",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
                 "SkeinGrammar",
+            ]),
+        .macro(name: "SkeinMacros", swiftSettings: strict),
+        room(
+            "Sessions",
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
+                "SkeinTraining", "SkeinAnswers", "SkeinMacros",
             ]),
         room(
             "Serve",
@@ -134,11 +138,18 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
             ]),
+        tests(of: "Macros", ["SkeinBasics"]),
+        tests(
+            of: "Sessions",
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
+                "SkeinTraining", "SkeinAnswers",
+            ]),
         tests(
             of: "Serve",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers",
+                "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers", "SkeinSessions",
             ]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),

@@ -7,11 +7,16 @@ struct ConversationTokens: Sendable {
     let tokenizer: Tokenizer
     /// Whether the template writes system messages; if not, their text begins the first user turn.
     let takesSystem: Bool
+    /// The token that begins a call, where the model has one for it. Then a reply without calls is one
+    /// in which it cannot come, and the prompt is the same as with calls; without such a token the model
+    /// is not told of the tools.
+    let marker: Int32?
 
     init(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) {
         self.prompts = prompts
         self.tokenizer = tokenizer
         takesSystem = Self.takesSystem(prompts, tokenizer)
+        marker = tokenizer.id(of: prompts.format.marker)
     }
 
     /// Whether the text of a system message reaches the prompt.
@@ -39,7 +44,7 @@ struct ConversationTokens: Sendable {
         let messages =
             takesSystem ? conversation.messages : Self.merging(conversation.messages)
         let chat = try prompts.rendered(
-            messages, tools: conversation.tools, choice: conversation.choice,
+            messages, tools: conversation.tools, choice: shown(conversation),
             addsPrompt: addsReply, tokenizer)
         if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
         var ids: [Int32] = []
@@ -47,6 +52,13 @@ struct ConversationTokens: Sendable {
             ids += try tokenizer.ids(of: part, after: ids.last)
         }
         return ids
+    }
+
+    private func shown(_ conversation: Conversation) -> ToolChoice {
+        if conversation.choice == .none, marker != nil, !conversation.tools.isEmpty {
+            return .auto
+        }
+        return conversation.choice
     }
 
     /// The text before, in and after each block.

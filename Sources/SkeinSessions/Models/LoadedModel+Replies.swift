@@ -52,9 +52,15 @@ extension LoadedModel: ReplySource {
         let limit = min(request.maximumTokens ?? room, room)
         sink.limit.store(limit, ordering: .relaxed)
         let guide = try guide(request, limit: limit, seed: "\(sink.id.number)", isWanted)
+        var bias: [Int32: Float] = [:]
+        if request.conversation.choice == .none, !request.conversation.tools.isEmpty,
+            let marker = conversations.marker
+        {
+            bias[marker] = -.greatestFiniteMagnitude
+        }
         return AnswerJob(
             request: sink.id, choice: 0, prompt: prompt, maximumTokens: limit,
-            adapter: projections, sampler: request.sampler, bias: [:], stops: [],
+            adapter: projections, sampler: request.sampler, bias: bias, stops: [],
             ignoresEnd: false, guide: guide, logprobs: nil, tellsPrompt: false, recordsEnd: false)
     }
 
@@ -83,7 +89,7 @@ extension LoadedModel: ReplySource {
             let grammar = try grammar(schema, isWanted)
             return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
         case .text:
-            if conversation.tools.isEmpty { return .free }
+            if conversation.tools.isEmpty || conversation.choice == .none { return .free }
             if !grammars.makeRoom() { throw ReplyFailure.schemasFull }
             return .tools(
                 try ToolGuide(

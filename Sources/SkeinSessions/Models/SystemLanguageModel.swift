@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import SkeinBasics
 import Synchronization
 
 /// A language model of this machine, with or without an adapter.
@@ -116,6 +117,19 @@ public final class SystemLanguageModel: Sendable, Observable {
         self.init(
             place: .configured, useCase: useCase, guardrails: guardrails, adapter: nil,
             resources: Resources(), script: script)
+    }
+
+    /// The same model with other checks.
+    func with(_ guardrails: Guardrails) -> SystemLanguageModel {
+        SystemLanguageModel(
+            place: place, useCase: useCase, guardrails: guardrails, adapter: adapter,
+            resources: resources, script: script)
+    }
+
+    /// Names of the base model and of the adapter, for transcripts: files without what lies around them.
+    var assetIDs: [String] {
+        guard script == nil, let path = try? place.path() else { return [] }
+        return [path, adapter?.path].compactMap { $0.map { FilePath.name(of: $0) } }
     }
 
     /// The place of the model in memory.

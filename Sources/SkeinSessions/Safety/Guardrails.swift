@@ -16,16 +16,21 @@ extension SystemLanguageModel {
         package let checks: [any GuardrailCheck]
         /// Whether checks leave requests alone that have a text as their answer.
         package let isPermissive: Bool
+        /// Where requests are written down; nil: nowhere.
+        package let log: SafetyLog?
 
         /// - Parameters:
         ///   - checks: in the order in which they are asked.
         ///   - permissiveContentTransformations: whether the checks look at requests for a type alone,
         ///     and leave those alone that have a text as their answer.
+        ///   - log: where each request is written down, with what fired; nil: nowhere.
         public init(
-            checks: [any GuardrailCheck], permissiveContentTransformations: Bool = false
+            checks: [any GuardrailCheck], permissiveContentTransformations: Bool = false,
+            log: SafetyLog? = nil
         ) {
             self.checks = checks
             isPermissive = permissiveContentTransformations
+            self.log = log
         }
 
         /// No checks: no classifier comes with this library.

@@ -78,7 +78,7 @@ extension LanguageModelSession {
         try begin()
         let turn = try await turn(
             Ask(
-                prompt: prompt, form: .structure(schema, name: schema.title),
+                prompt: prompt, form: .structure(schema, name: schema.name),
                 includesSchema: includeSchemaInPrompt, options: options))
         return Response(turn, turn.content)
     }

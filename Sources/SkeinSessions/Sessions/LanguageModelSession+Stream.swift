@@ -77,7 +77,7 @@ extension LanguageModelSession {
     ) -> ResponseStream<GeneratedContent> {
         stream(
             Ask(
-                prompt: prompt, form: .structure(schema, name: schema.title),
+                prompt: prompt, form: .structure(schema, name: schema.name),
                 includesSchema: includeSchemaInPrompt, options: options))
     }
 

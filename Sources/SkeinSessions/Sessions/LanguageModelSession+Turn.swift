@@ -1,3 +1,4 @@
+import Foundation
 import SkeinAnswers
 import SkeinModels
 
@@ -42,7 +43,6 @@ extension LanguageModelSession {
             let told = SessionFailure.told(Task.isCancelled ? CancellationError() : error)
             let kept = told is CancellationError ? before + 1 : before
             change(\.transcript) { $0.transcript.cut(to: kept) }
-            await model.guardrails.log(failure: told, of: asked.prompt.text)
             throw told
         }
     }
@@ -57,6 +57,8 @@ extension LanguageModelSession {
         /// Of the reply, in all its snapshots.
         let id = GenerationID()
         var usage = Usage()
+        /// What a check stopped.
+        var said = ""
         var guardrails: SystemLanguageModel.Guardrails { session.model.guardrails }
 
         init(
@@ -75,18 +77,33 @@ extension LanguageModelSession {
             var prompt = Transcript.Prompt(
                 segments: [.text(.init(content: ask.prompt.text))], options: ask.options)
             if case .structure(let schema, let name) = ask.form {
-                try schema.check()
+                _ = try schema.jsonText()
                 if ask.includesSchema { prompt.responseFormat = .init(name: name, schema: schema) }
             }
             append(.prompt(prompt))
-            try guardrails.check(input: ask.prompt.text, isText: isText)
-            try checkLocale()
+            do {
+                if let finding = try await guardrails.finding(
+                    in: ask.prompt.text, on: .input, isGuided: !isText)
+                {
+                    throw GuardrailStop(finding)
+                }
+                try checkLocale()
+                let turn = try await answer(from: start)
+                try log(response: turn.content.jsonString, fired: [])
+                return turn
+            } catch let stop as GuardrailStop {
+                return try declined(stop, from: start)
+            }
+        }
+
+        /// Asks the model until it has answered; tools run in between.
+        nonisolated(nonsending)
+            private mutating func answer(from start: Int) async throws -> SessionTurn
+        {
             let source = try await session.model.source()
             var sampler = ask.options.sampler
             for round in 0..<SessionLimits.toolRounds {
-                let choice = choice(isFirst: round == 0)
-                let outcome = try await reply(source, sampler, choice)
-                switch outcome {
+                switch try await reply(source, sampler, choice(isFirst: round == 0)) {
                 case .calls(let text, let calls):
                     if !text.isEmpty { append(response(text: text)) }
                     append(.toolCalls(.init(calls.map(\.entry))))
@@ -102,10 +119,38 @@ extension LanguageModelSession {
             }
             throw GenerationError.decodingFailure(
                 .init(
-                    debugDescription: "the model called tools \(SessionLimits.toolRounds) times and gave no "
-                        + "answer: say in the instructions when to call them, or set "
+                    debugDescription: "the model called tools \(SessionLimits.toolRounds) times and "
+                        + "gave no answer: say in the instructions when to call them, or set "
                         + "toolCallingMode to disallowed", limit: SessionLimits.toolRounds,
                     count: SessionLimits.toolRounds))
+        }
+
+        /// What becomes of a request that a check does not let pass.
+        ///
+        /// - Returns: the explanation as the answer, where the check declines and the answer is text.
+        /// - Throws: `GenerationError.guardrailViolation`, `.refusal`.
+        private mutating func declined(
+            _ stop: GuardrailStop, from start: Int
+        ) throws -> SessionTurn {
+            try log(response: said.isEmpty ? nil : said, fired: [stop.text])
+            guard case .refusal(let explanation) = stop.finding.verdict else {
+                throw GenerationError.guardrailViolation(.init(debugDescription: stop.text))
+            }
+            session.change(\.transcript) { $0.transcript.cut(to: start + 1) }
+            let entry = response(text: explanation)
+            if !isText {
+                let entries = Array(session.state.withLock { $0.transcript }) + [entry]
+                throw GenerationError.refusal(
+                    .init(transcriptEntries: entries, reason: explanation),
+                    .init(debugDescription: stop.text))
+            }
+            append(entry)
+            return finish(GeneratedContent(explanation), from: start, false)
+        }
+
+        private func log(response: String?, fired: [String]) throws {
+            try guardrails.log?.append(
+                .init(time: .now, prompt: ask.prompt.text, response: response, fired: fired))
         }
 
         private var isText: Bool {
@@ -196,10 +241,16 @@ extension LanguageModelSession {
                 request.form = .schema(Array(try schema.jsonText().utf8))
             }
             var reading = ReplyReading(
-                request.form, id: id, guardrails: guardrails.reading(isText: isText), tell: tell)
+                request.form, id: id,
+                guardrails: guardrails.growing(on: .output, isGuided: !isText), tell: tell)
             for try await update in source.reply(to: request) {
                 note(update)
-                try await reading.take(update)
+                do {
+                    try await reading.take(update)
+                } catch {
+                    said = reading.text
+                    throw error
+                }
             }
             return try outcome(reading, room: source.contextSize)
         }
@@ -263,7 +314,9 @@ extension LanguageModelSession {
             switch ask.form {
             case .text:
                 if end.isCutShort, isWindow { throw exceeded("the reply was not complete") }
-                return .reply(GeneratedContent(reading.text).identified(id), isClosedEarly: false)
+                var content = GeneratedContent(reading.text)
+                content.id = id
+                return .reply(content, isClosedEarly: false)
             case .structure:
                 if end.isCutShort, !ask.options.closesAtLimit {
                     throw exceeded("the value was not complete")

@@ -15,7 +15,7 @@ struct SessionTools: Sendable {
     /// - Throws: `ToolError` for two tools of one name, or one whose arguments are no object;
     ///   `GenerationSchema.SchemaError`.
     init(_ tools: [any Tool]) throws {
-        try ToolCheck.check(tools)
+        try tools.check()
         self.tools = tools
         entries = tools.map { Transcript.ToolDefinition(erasing: $0) }
         let written = Self.written(tools.map(\.name))

@@ -34,11 +34,11 @@ enum ToolRound {
     nonisolated(nonsending)
         static func outputs(of calls: [Call]) async throws -> [Transcript.ToolOutput]
     {
-        try await withThrowingTaskGroup(of: (Int, Prompt).self) { group in
+        try await withThrowingTaskGroup(of: (Int, ErasedToolOutput).self) { group in
             for (place, call) in calls.enumerated() {
                 group.addTask {
                     do {
-                        return (place, try await call.tool.output(for: call.entry.arguments))
+                        return (place, try await call.tool.callErased(call.entry.arguments))
                     } catch let error as CancellationError where Task.isCancelled {
                         throw error
                     } catch {
@@ -47,12 +47,12 @@ enum ToolRound {
                     }
                 }
             }
-            var outputs = [Prompt?](repeating: nil, count: calls.count)
+            var outputs = [ErasedToolOutput?](repeating: nil, count: calls.count)
             for try await (place, output) in group { outputs[place] = output }
             return zip(calls, outputs).map { call, output in
                 Transcript.ToolOutput(
                     id: call.entry.id, toolName: call.entry.toolName,
-                    segments: [.text(.init(content: output?.text ?? ""))])
+                    segments: output?.segments ?? [])
             }
         }
     }

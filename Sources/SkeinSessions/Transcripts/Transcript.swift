@@ -30,6 +30,18 @@ public struct Transcript: Sendable, Equatable {
         list.append(contentsOf: entries)
     }
 
+    /// The same transcript with other tools in its instructions.
+    func replacingTools(_ tools: [ToolDefinition]) -> Transcript {
+        var entries = list
+        if case .instructions(var instructions)? = entries.first {
+            instructions.toolDefinitions = tools
+            entries[0] = .instructions(instructions)
+        } else if !tools.isEmpty {
+            entries.insert(.instructions(.init(segments: [], toolDefinitions: tools)), at: 0)
+        }
+        return Transcript(entries: entries)
+    }
+
     /// Drops the entries from `count` on: what a request that failed had added.
     package mutating func cut(to count: Int) {
         list.removeSubrange(Swift.min(count, list.count)...)

@@ -1,0 +1,63 @@
+import Foundation
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinSessions
+
+@Suite("The adapter store")
+struct AdapterStoreTests {
+    @Test("The newest compatible version comes first; removing removes exactly those for other bases")
+    func store() async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let tiny = try SessionCase(in: directory)
+            let own = tiny.directoryModel.contentDigest().description
+            let other = String(repeating: "0", count: 64)
+            for (name, base) in [
+                ("fmadapter-tone-2", own), ("fmadapter-tone-10", own), ("fmadapter-tone-11", other),
+                ("fmadapter-free-1", nil), ("fmadapter-gone-1", other),
+            ] as [(String, String?)] {
+                _ = try tiny.writeAdapter("store/" + name, seed: 1, base: base)
+            }
+            try FileManager.default.createDirectory(
+                atPath: directory + "/store/notes", withIntermediateDirectories: true)
+            let store = AdapterStore(environment: [
+                "SKEIN_ADAPTERS": directory + "/store", "SKEIN_MODEL": tiny.path,
+            ])
+            #expect(
+                try store.compatible("tone").map(\.identifier)
+                    == ["fmadapter-tone-10", "fmadapter-tone-2"])
+            #expect(try store.compatible("free").count == 1)
+            #expect(try store.compatible("gone").isEmpty)
+            #expect(try store.absence(of: "gone").contains(other))
+            #expect(try store.absence(of: "gone").contains(own))
+            #expect(try store.absence(of: "nobody").contains("tone"))
+            try store.removeObsolete()
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: directory + "/store").sorted()
+                    == ["fmadapter-free-1", "fmadapter-tone-10", "fmadapter-tone-2", "notes"])
+        }
+    }
+
+    @Test("Names are letters, digits and underscores")
+    func names() {
+        let store = AdapterStore(environment: ["SKEIN_ADAPTERS": "/none"])
+        for name in ["", "a-b", "../x", "a b", "ü", String(repeating: "a", count: 129)] {
+            #expect(throws: SystemLanguageModel.Adapter.AssetError.self) { try store.check(name) }
+        }
+        #expect(throws: Never.self) { try store.check("tone_2") }
+    }
+
+    @Test("What the creator wrote is read")
+    func metadata() async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let tiny = try SessionCase(in: directory)
+            let url = try tiny.writeAdapter("a", seed: 1)
+            #expect(try SystemLanguageModel.Adapter(fileURL: url).creatorDefinedMetadata.isEmpty)
+            try Data(#"{"creatorDefined": {"tone": "warm", "number": 3}}"#.utf8).write(
+                to: url.appending(path: "metadata.json"))
+            let metadata = try SystemLanguageModel.Adapter(fileURL: url).creatorDefinedMetadata
+            #expect(metadata["tone"] as? String == "warm")
+            #expect(metadata["number"] as? Int == 3)
+        }
+    }
+}

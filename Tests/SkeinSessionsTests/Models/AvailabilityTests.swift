@@ -1,0 +1,59 @@
+import Foundation
+import SkeinFormats
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinSessions
+
+@Suite("Where models are")
+struct AvailabilityTests {
+    @Test("The configured model is SKEIN_MODEL, else what the configuration's file names or is")
+    func configured() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            func path(_ environment: [String: String]) throws -> String {
+                try ModelPlace.configured.path(
+                    environment: environment.merging(["HOME": directory]) { first, _ in first })
+            }
+            #expect(try path(["SKEIN_MODEL": "/models/a.gguf"]) == "/models/a.gguf")
+            #expect(throws: ModelFlaw.notConfigured(place: directory + "/.config/skein/model")) {
+                try path([:])
+            }
+            let folder = directory + "/.config/skein"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            try Data("/models/b.gguf\n".utf8).write(to: URL(filePath: folder + "/model"))
+            #expect(try path([:]) == "/models/b.gguf")
+            try Data("~/c.gguf".utf8).write(to: URL(filePath: folder + "/model"))
+            #expect(try path([:]) == directory + "/c.gguf")
+            try Data("\n \n".utf8).write(to: URL(filePath: folder + "/model"))
+            #expect(throws: ModelFlaw.badConfiguration(place: folder + "/model")) { try path([:]) }
+            try FileManager.default.removeItem(atPath: folder + "/model")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder + "/model", withDestinationPath: "/models/d.gguf")
+            #expect(try path([:]) == folder + "/model")
+        }
+    }
+
+    @Test("A model that comes, is loaded and goes is seen without a restart")
+    func comesAndGoes() async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let model = SystemLanguageModel(model: URL(filePath: directory + "/tiny.gguf"))
+            #expect(model.availability == .unavailable(.modelNotReady))
+            #expect(!model.isAvailable)
+            var updates = model.availabilityUpdates.makeAsyncIterator()
+            #expect(await updates.next() == .unavailable(.modelNotReady))
+            _ = try SessionCase(in: directory)
+            #expect(await updates.next() == .available)
+            #expect(model.isAvailable)
+        }
+    }
+
+    @Test("Languages are those that the files name")
+    func languages() {
+        func languages(_ text: String) -> [String] { ModelFiles.languages(ofCard: text) }
+        #expect(languages("---\nlicense: mit\nlanguage:\n- en\n- \"de\"\ntags: [x]\n---\nHi") == ["en", "de"])
+        #expect(languages("---\nlanguage: [fr, pt-BR]\n---") == ["fr", "pt-BR"])
+        #expect(languages("---\nlanguage: multilingual\n---").isEmpty)
+        #expect(languages("# No card\nlanguage: en").isEmpty)
+    }
+}
