@@ -18,6 +18,8 @@ final class LoadedModel: Sendable {
     let adapters: LoadedAdapters
     let engine: AnswerEngine
     let sinks: ReplySinks
+    /// Bytes of the longest token.
+    let longestToken: Int
     let work: WorkThread
     /// Requests at once and waiting.
     private let resources: SystemLanguageModel.Resources
@@ -45,8 +47,10 @@ final class LoadedModel: Sendable {
         let prompts = ChatPrompts(directory, settings, tokenizer)
         conversations = ConversationTokens(prompts, tokenizer)
         let digest = Background("skein-hash") { directory.contentDigest() }
+        let written = tokenizer.writtenTokens
+        longestToken = written.reduce(1) { max($0, $1?.count ?? 0) }
         grammars = GrammarCache(
-            TokenVocabulary(tokens: tokenizer.writtenTokens), count: SessionLimits.grammars,
+            TokenVocabulary(tokens: written), count: SessionLimits.grammars,
             byteLimit: plan.grammarBytes)
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks

@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinFormats
 import SkeinModels
 import SkeinTraining

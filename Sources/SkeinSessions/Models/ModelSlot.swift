@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 import Synchronization
 

@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinText
 
 extension SystemLanguageModel {

@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import SkeinAnswers
 import SkeinBasics
 import Synchronization
 

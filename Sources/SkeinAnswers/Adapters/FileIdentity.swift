@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// Which files lie at a path, without a look into them: others have other numbers, sizes or times.
 package struct FileIdentity: Sendable, Equatable {
