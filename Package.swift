@@ -136,7 +136,8 @@ let package = Package(
         tests(
             of: "Answers",
             [
-                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
+                "SkeinGrammar",
             ]),
         tests(of: "Macros", ["SkeinBasics"]),
         tests(
