@@ -127,6 +127,7 @@ let package = Package(
         tests(of: "Formats", ["SkeinBasics"]),
         tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
         tests(of: "Grammar", ["SkeinBasics"]),
+        tests(of: "Sessions", ["SkeinBasics", "SkeinGrammar"]),
         tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         tests(
             of: "Training",

@@ -7,6 +7,8 @@ enum SessionLimits {
     static let contentDepth = 256
     /// Types, and named dynamic schemas, that one schema may lead to.
     static let definitions = 4096
+    /// Bytes of a type's name, with the types that it is generic over.
+    static let nameBytes = 1000
     /// How deep the parts of one definition may be nested: arrays of arrays, unions in unions.
     static let formDepth = 64
     /// Compiled schemas that stay, if their bytes allow it.

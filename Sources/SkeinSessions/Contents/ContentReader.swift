@@ -276,7 +276,13 @@ extension ContentReader {
     ) throws(GeneratedContentError) -> String {
         var whole = text[...]
         for (count, byte) in text.suffix(3).reversed().enumerated() where byte & 0xC0 != 0x80 {
-            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            let length =
+                switch byte {
+                case 0xC2...0xDF: 2
+                case 0xE0...0xEF: 3
+                case 0xF0...0xF4: 4
+                default: 1
+                }
             if length > count + 1 { whole = text.dropLast(count + 1) }
             break
         }

@@ -4,9 +4,9 @@ extension GeneratedContent {
     /// A content from its JSON text, or from the beginning of one.
     ///
     /// If the text ends early, the content is what it says so far, and not complete: strings as they
-    /// stand, arrays and objects without the parts that have not begun. Numbers, `true`, `false` and
-    /// `null` only count once something follows them, as `1` may still become `12`. A number that is
-    /// the whole text is complete. Of properties with the same name the last one counts.
+    /// stand, arrays and objects without the parts that have not begun. A number only counts once
+    /// something follows it, as `1` may still become `12`, unless it is the whole text. Of properties
+    /// with the same name the last one counts.
     ///
     /// - Parameter json: RFC 8259, at most 16 MiB, nested at most 256 deep.
     /// - Throws: `GeneratedContentError` if no JSON text begins so.

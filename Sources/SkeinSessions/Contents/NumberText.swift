@@ -129,6 +129,7 @@ struct NormalNumber: Equatable, Comparable, Sendable {
     /// The value if it is a whole number of 64 bits.
     var int: Int? {
         guard exponent >= 0, top <= 19 else { return nil }
+        if digits.isEmpty { return 0 }
         return Int(signedDigits(zeros: exponent))
     }
 
@@ -139,6 +140,21 @@ struct NormalNumber: Equatable, Comparable, Sendable {
         let zeros = max(0, exponent - 127)
         guard exponent >= -128, zeros < 38, digits.count + zeros <= 38 else { return nil }
         return Decimal(string: "\(signedDigits(zeros: zeros))e\(exponent - zeros)")
+    }
+
+    /// JSON text that depends on the value alone: without an exponent if it has at most 40 digits
+    /// before and after the point, else like `-1.25e300`.
+    var text: String {
+        let sign = isNegative ? "-" : ""
+        let all = String(decoding: digits, as: UTF8.self)
+        if digits.isEmpty { return "0" }
+        guard top <= 40, exponent >= -40 else {
+            let fraction = digits.count > 1 ? "." + all.dropFirst() : ""
+            return sign + all.prefix(1) + fraction + "e\(top - 1)"
+        }
+        if exponent >= 0 { return sign + all + String(repeating: "0", count: exponent) }
+        if top <= 0 { return sign + "0." + String(repeating: "0", count: -top) + all }
+        return sign + all.prefix(top) + "." + all.dropFirst(top)
     }
 
     private func signedDigits(zeros: Int) -> String {

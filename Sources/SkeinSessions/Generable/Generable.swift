@@ -35,10 +35,12 @@ public protocol ConvertibleToGeneratedContent: InstructionsRepresentable, Prompt
 
 extension ConvertibleToGeneratedContent {
     /// The value as JSON text.
-    public var promptRepresentation: Prompt { Prompt(parts: [generatedContent.jsonString]) }
+    public var promptRepresentation: Prompt {
+        return Prompt(parts: [generatedContent.jsonString])
+    }
 
     /// The value as JSON text.
     public var instructionsRepresentation: Instructions {
-        Instructions(parts: [generatedContent.jsonString])
+        return Instructions(parts: [generatedContent.jsonString])
     }
 }

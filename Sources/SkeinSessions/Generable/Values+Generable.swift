@@ -105,11 +105,13 @@ where Wrapped: ConvertibleToGeneratedContent {
     }
 
     /// What the value says; nil says nothing.
-    public var promptRepresentation: Prompt { self?.promptRepresentation ?? Prompt(parts: []) }
+    public var promptRepresentation: Prompt {
+        return self?.promptRepresentation ?? Prompt(parts: [])
+    }
 
     /// What the value says; nil says nothing.
     public var instructionsRepresentation: Instructions {
-        self?.instructionsRepresentation ?? Instructions(parts: [])
+        return self?.instructionsRepresentation ?? Instructions(parts: [])
     }
 }
 

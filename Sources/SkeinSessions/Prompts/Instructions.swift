@@ -29,7 +29,8 @@ public struct Instructions: InstructionsRepresentable, Sendable {
     }
 
     /// The instructions themselves.
-    public var instructionsRepresentation: Instructions { self }
+    // A body without `return` would be taken for a builder's, and call itself.
+    public var instructionsRepresentation: Instructions { return self }
 
     /// What the model reads.
     package var text: String { parts.joined(separator: "\n") }
@@ -48,12 +49,12 @@ public protocol InstructionsRepresentable {
 
 extension String: InstructionsRepresentable {
     /// The text itself, not in quotes.
-    public var instructionsRepresentation: Instructions { Instructions(parts: [self]) }
+    public var instructionsRepresentation: Instructions { return Instructions(parts: [self]) }
 }
 
 extension Array: InstructionsRepresentable where Element: InstructionsRepresentable {
     /// The elements, each on a line of its own.
     public var instructionsRepresentation: Instructions {
-        Instructions(parts: flatMap(\.instructionsRepresentation.parts))
+        return Instructions(parts: flatMap(\.instructionsRepresentation.parts))
     }
 }

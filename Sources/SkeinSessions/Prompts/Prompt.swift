@@ -28,7 +28,8 @@ public struct Prompt: PromptRepresentable, Sendable {
     }
 
     /// The prompt itself.
-    public var promptRepresentation: Prompt { self }
+    // A body without `return` would be taken for a builder's, and call itself.
+    public var promptRepresentation: Prompt { return self }
 
     /// What the model reads.
     package var text: String { parts.joined(separator: "\n") }
@@ -47,12 +48,12 @@ public protocol PromptRepresentable {
 
 extension String: PromptRepresentable {
     /// The text itself, not in quotes.
-    public var promptRepresentation: Prompt { Prompt(parts: [self]) }
+    public var promptRepresentation: Prompt { return Prompt(parts: [self]) }
 }
 
 extension Array: PromptRepresentable where Element: PromptRepresentable {
     /// The elements, each on a line of its own.
     public var promptRepresentation: Prompt {
-        Prompt(parts: flatMap(\.promptRepresentation.parts))
+        return Prompt(parts: flatMap(\.promptRepresentation.parts))
     }
 }

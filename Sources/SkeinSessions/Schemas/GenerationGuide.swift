@@ -29,9 +29,9 @@ extension GenerationGuide where Value == String {
 
     /// A text that matches a regular expression as a whole.
     ///
-    /// It must be a literal, or have been made from a text: one that was built with RegexBuilder
-    /// gives `GenerationSchema.SchemaError.invalidGuide` when the schema is used.
-    /// docs/SCHEMAS.md says what cannot be enforced.
+    /// A literal and `Regex("...")` have a text, and so has most that is built with RegexBuilder. One
+    /// with parts that are functions has none, and gives `GenerationSchema.SchemaError.invalidGuide`
+    /// when the schema is used. docs/SCHEMAS.md says what cannot be enforced.
     public static func pattern<Output>(_ regex: Regex<Output>) -> GenerationGuide<String> {
         GenerationGuide(GuideRule(regex))
     }
@@ -46,11 +46,8 @@ extension GenerationGuide where Value == String {
 extension GuideRule {
     init(_ regex: Regex<some Any>) {
         // Underscored, and the only way to the text of a literal (facts-swift-api, section 6).
-        self = regex._literalPattern.map { .pattern(Self.withoutDelimiters($0)) } ?? .unknownPattern
+        self = regex._literalPattern.map(Self.pattern) ?? .unknownPattern
     }
-
-    /// The pattern without the delimiters that a printed literal may have.
-    private static func withoutDelimiters(_ text: String) -> String { text }
 }
 
 extension GenerationGuide where Value == Int {

@@ -117,15 +117,15 @@ extension GuidedValues {
         let isInteger = if case .integer = type { true } else { false }
         let name = JSONField("type", .text(isInteger ? "integer" : "number"))
         if let low, let high {
-            if low == high { return [name, JSONField("enum", .list([.number(low.text)]))] }
+            if low == high { return [name, JSONField("enum", .list([.number(low.normal.text)]))] }
             if !isInteger, !hasRoom(low.normal, high.normal) {
-                let ends = [low, high].map { JSONText.number($0.text) }
+                let ends = [low, high].map { JSONText.number($0.normal.text) }
                 return [name, JSONField("enum", .list(ends))]
             }
         }
         var fields = [name]
-        if let low { fields.append(JSONField("minimum", .number(low.text))) }
-        if let high { fields.append(JSONField("maximum", .number(high.text))) }
+        if let low { fields.append(JSONField("minimum", .number(low.normal.text))) }
+        if let high { fields.append(JSONField("maximum", .number(high.normal.text))) }
         return fields
     }
 

@@ -75,3 +75,26 @@ final class DynamicSchemas: Sendable {
         self.forms = forms
     }
 }
+
+extension SchemaForm {
+    /// The name of what it allows.
+    var name: String {
+        switch self {
+        case .anything: "GeneratedContent"
+        case .nothing: "Never"
+        case .null: "null"
+        case .boolean: "Bool"
+        case .text: "String"
+        case .number(.integer): "Int"
+        case .number(.float): "Float"
+        case .number(.double): "Double"
+        case .number(.decimal): "Decimal"
+        case .list: "Array"
+        case .type(let type): TypeName.of(type)
+        case .guided(let form, _), .dynamic(let form, _): form.name
+        case .named(let definition): definition.name
+        case .reference(let name): name
+        case .document(let json): json["title"]?.string ?? "Schema"
+        }
+    }
+}

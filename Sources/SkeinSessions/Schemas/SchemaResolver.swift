@@ -15,7 +15,8 @@ struct SchemaResolver {
         case document(String)
     }
 
-    private struct Pending {
+    /// A definition, and the dynamic schemas that it may refer to.
+    struct Pending {
         var definition: SchemaDefinition
         var scope: DynamicSchemas?
     }
@@ -37,6 +38,8 @@ struct SchemaResolver {
         }
     }
 
+    /// What types have answered.
+    private var forms: [ObjectIdentifier: SchemaForm] = [:]
     private var references: [Key: String] = [:]
     private var names: Set<String> = []
     /// Definitions that have a name, and are not written yet.
@@ -80,13 +83,13 @@ struct SchemaResolver {
     }
 
     /// What a form stands for, once types are asked and references followed.
-    private func base(
+    private mutating func base(
         _ form: SchemaForm, _ scope: DynamicSchemas?, _ place: Place
     ) throws(SchemaError) -> (form: SchemaForm, scope: DynamicSchemas?) {
         var (form, scope) = (form, scope)
         for _ in 0..<SessionLimits.formDepth {
             switch form {
-            case .type(let type): (form, scope) = (type.generationSchema.form, nil)
+            case .type(let type): (form, scope) = (try asked(type, place), nil)
             case .dynamic(let inner, let own): (form, scope) = (inner, own)
             case .reference(let name):
                 guard let found = scope?.forms[name] else {
@@ -102,6 +105,25 @@ struct SchemaResolver {
             }
         }
         throw Self.tooDeep(place)
+    }
+
+    /// The form of a type's schema, for which it is asked once.
+    private mutating func asked(
+        _ type: any Generable.Type, _ place: Place
+    ) throws(SchemaError) -> SchemaForm {
+        let key = ObjectIdentifier(type)
+        if let known = forms[key] { return known }
+        // Generic types may lead to ever new ones, whose names get longer and longer.
+        guard forms.count < SessionLimits.definitions,
+            TypeName.of(type).utf8.count <= SessionLimits.nameBytes
+        else {
+            throw .tooLarge(
+                schema: place.schema, limit: SessionLimits.definitions,
+                context: .init(debugDescription: "there are too many types"))
+        }
+        let form = type.generationSchema.form
+        forms[key] = form
+        return form
     }
 
     private static func tooDeep(_ place: Place) -> SchemaError {
@@ -159,73 +181,8 @@ struct SchemaResolver {
     }
 }
 
-/// Definitions.
+/// Names.
 extension SchemaResolver {
-    private mutating func body(_ pending: Pending) throws(SchemaError) -> [JSONField] {
-        let definition = pending.definition
-        try definition.check()
-        let scope = pending.scope
-        let place = Place(schema: definition.name)
-        var fields: [JSONField] = []
-        if let description = definition.description {
-            fields.append(JSONField("description", .text(description)))
-        }
-        switch definition.body {
-        case .object(let properties): fields += try object(properties, scope, place)
-        case .choices(let choices):
-            fields += try GuidedValues.text([.choices(choices)], place)
-        case .cases(let cases):
-            var members: [JSONText] = []
-            for one in cases {
-                var member: [JSONField] = []
-                if let description = one.description {
-                    member.append(JSONField("description", .text(description)))
-                }
-                let name = JSONText.object([JSONField("const", .text(one.name))])
-                member += try object(
-                    one.properties, scope, place.inside(one.name),
-                    first: JSONField("type", name))
-                members.append(.object(member))
-            }
-            fields.append(JSONField("anyOf", .list(members)))
-        case .union(let forms):
-            var members: [JSONText] = []
-            for form in forms {
-                members.append(.object(try self.fields(form, scope, place.inside("anyOf"))))
-            }
-            fields.append(JSONField("anyOf", .list(members)))
-        }
-        return fields
-    }
-
-    private mutating func object(
-        _ properties: [SchemaDefinition.PropertyForm], _ scope: DynamicSchemas?, _ place: Place,
-        first: JSONField? = nil
-    ) throws(SchemaError) -> [JSONField] {
-        var fields = first.map { [$0] } ?? []
-        var required = first.map { [JSONText.text($0.name)] } ?? []
-        for property in properties {
-            var value: [JSONField] = []
-            if let description = property.description {
-                value.append(JSONField("description", .text(description)))
-            }
-            let own = try self.fields(property.form, scope, place.inside(property.name))
-            if property.isNullable {
-                let null = JSONText.object([JSONField("type", .text("null"))])
-                value.append(JSONField("anyOf", .list([.object(own), null])))
-            } else {
-                value += own
-            }
-            fields.append(JSONField(property.name, .object(value)))
-            if !property.isOptional { required.append(.text(property.name)) }
-        }
-        return [
-            JSONField("type", .text("object")), JSONField("properties", .object(fields)),
-        ] + (required.isEmpty ? [] : [JSONField("required", .list(required))]) + [
-            JSONField("additionalProperties", .bool(false))
-        ]
-    }
-
     private func key(_ definition: SchemaDefinition, _ scope: DynamicSchemas?) -> Key {
         if let type = definition.type { return .type(type) }
         return .dynamic(scope.map { ObjectIdentifier($0) }, definition.name)
@@ -305,28 +262,5 @@ extension JSONText {
 extension JSONField {
     init(_ name: String, _ value: JSONText) {
         self.init(name: name, value: value)
-    }
-}
-
-extension SchemaForm {
-    /// The name of what it allows.
-    var name: String {
-        switch self {
-        case .anything: "GeneratedContent"
-        case .nothing: "Never"
-        case .null: "null"
-        case .boolean: "Bool"
-        case .text: "String"
-        case .number(.integer): "Int"
-        case .number(.float): "Float"
-        case .number(.double): "Double"
-        case .number(.decimal): "Decimal"
-        case .list: "Array"
-        case .type(let type): TypeName.of(type)
-        case .guided(let form, _), .dynamic(let form, _): form.name
-        case .named(let definition): definition.name
-        case .reference(let name): name
-        case .document(let json): json["title"]?.string ?? "Schema"
-        }
     }
 }
