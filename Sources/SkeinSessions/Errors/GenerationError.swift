@@ -56,7 +56,8 @@ extension LanguageModelSession {
             }
         }
 
-        /// A refusal to generate a type. Ask for its explanation to learn why; that takes a request.
+        /// A refusal to generate a type. Ask for its explanation to learn why; that takes a
+        /// request.
         public struct Refusal: Sendable {
             /// The entries that led to the refusal, its own last.
             package let transcriptEntries: [Transcript.Entry]

@@ -76,10 +76,6 @@ package struct FeedbackRecord: Sendable {
     }
 }
 
-extension JSONField {
-    init(_ name: String, _ value: JSONText) { self.init(name: name, value: value) }
-}
-
 extension JSONText {
     /// A text, or null.
     static func text(_ text: String?) -> JSONText { text.map { .text($0) } ?? .null }

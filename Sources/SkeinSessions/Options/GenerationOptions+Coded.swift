@@ -1,13 +1,14 @@
 import SkeinBasics
 import SkeinGrammar
 
-/// The coded form leaves out what is nil; sampling is `{"type":"greedy"}` or `{"type":"random"}` with
-/// `top` or `probabilityThreshold`, and `seed`.
+/// The coded form leaves out what is nil; sampling is `{"type":"greedy"}` or `{"type":"random"}`
+/// with `top` or `probabilityThreshold`, and `seed`.
 extension GenerationOptions: Codable {
     /// Reads the coded form.
     ///
     /// - Parameter decoder: of any format.
-    /// - Throws: `TranscriptError` for unknown keys and values out of range; what the decoder throws.
+    /// - Throws: `TranscriptError` for unknown keys and values out of range; what the decoder
+    ///   throws.
     public init(from decoder: any Decoder) throws {
         try self.init(coded: CodedText(from: decoder).value, at: "options")
     }

@@ -13,15 +13,15 @@ public struct GenerationOptions: Sendable, Equatable {
     /// Any finite number from 0 is allowed.
     public var temperature: Double?
 
-    /// The most tokens that an answer may have, at least 1; nil: as many as the window leaves. Counts
-    /// what the model writes alone, not what it reads.
+    /// The most tokens that an answer may have, at least 1; nil: as many as the window leaves.
+    /// Counts what the model writes alone, not what it reads.
     public var maximumResponseTokens: Int?
 
     /// Whether the model may, must or must not call tools; nil: it may.
     public var toolCallingMode: ToolCallingMode?
 
-    /// What happens to guided output at `maximumResponseTokens`: with true, the answer is steered so
-    /// that it is complete by then, with false it ends as an error. An addition of this library.
+    /// What happens to guided output at `maximumResponseTokens`: with true, the answer is steered
+    /// so that it is complete by then, with false it ends as an error. An addition of this library.
     public var closesAtLimit: Bool
 
     /// Options of a request.

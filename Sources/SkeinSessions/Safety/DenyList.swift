@@ -2,16 +2,17 @@ import Foundation
 import SkeinBasics
 import Synchronization
 
-/// Words and phrases that must not stand in prompts or answers: unsafe terms, names, other subjects.
+/// Words and phrases that must not stand in prompts or answers: unsafe terms, names, other
+/// subjects.
 ///
-/// Whole words count, in any case, width and spelling with hidden marks: `grass` is found in `GRASS`,
-/// `ｇｒａｓｓ` and `gra\u{AD}ss`, not in `grasshopper`. The words of a phrase may have any spaces and
-/// punctuation between them. Scripts without spaces are compared character by character. Letters of
-/// other scripts that look alike, and digits in place of letters, are not seen through.
+/// Whole words count, in any case, width and spelling with hidden marks: `grass` is found in
+/// `GRASS`, `ｇｒａｓｓ` and `gra\u{AD}ss`, not in `grasshopper`. The words of a phrase may have any
+/// spaces and punctuation between them. Scripts without spaces are compared character by character.
+/// Letters of other scripts that look alike, and digits in place of letters, are not seen through.
 ///
-/// The terms can be replaced while sessions use the list; a text whose check has begun is checked with
-/// the terms of its beginning. Looking at a text takes time in proportion to its length, whole or in
-/// pieces, however many terms there are.
+/// The terms can be replaced while sessions use the list; a text whose check has begun is checked
+/// with the terms of its beginning. Looking at a text takes time in proportion to its length, whole
+/// or in pieces, however many terms there are.
 public final class DenyList: GuardrailCheck {
     private let table: Mutex<DenyTable>
     private let stages: Set<GuardrailStage>
@@ -88,7 +89,8 @@ extension DenyListError: Explained {
         case .noWord(let term): ("the term \(inQuotes(term)) has no word", "remove it")
         case .longTerm(let term, let characters, let limit):
             (
-                "the term \(inQuotes(term)) has \(characters) characters, and the limit is \(limit)",
+                "the term \(inQuotes(term)) has \(characters) characters, and the limit is "
+                    + "\(limit)",
                 "use a part of it"
             )
         case .tooMany(let limit): ("there are more than \(limit) terms", "use several lists")

@@ -10,8 +10,8 @@ public enum GuardrailStage: String, Sendable, Hashable, CaseIterable {
 public enum GuardrailVerdict: Sendable, Equatable {
     /// Nothing speaks against it.
     case pass
-    /// The text must not be used: the request ends as `GenerationError.guardrailViolation`. The reason
-    /// is for logs.
+    /// The text must not be used: the request ends as `GenerationError.guardrailViolation`. The
+    /// reason is for logs.
     case violation(reason: String)
     /// The request is declined, with an explanation for the person: a refusal where a type is
     /// generated, the answer itself where text is.
@@ -20,8 +20,8 @@ public enum GuardrailVerdict: Sendable, Equatable {
 
 /// Looks at prompts before the model does, and at answers before people do.
 ///
-/// `DenyList` is one; others may ask a model of their own or a service. A check that throws ends the
-/// request with its error: a text that could not be looked at is not let through.
+/// `DenyList` is one; others may ask a model of their own or a service. A check that throws ends
+/// the request with its error: a text that could not be looked at is not let through.
 ///
 /// ```swift
 /// struct ShortPrompts: GuardrailCheck {
@@ -45,9 +45,9 @@ public protocol GuardrailCheck: Sendable {
 
     /// Begins to look at a text that grows, such as a stream.
     ///
-    /// By default the text is gathered, and looked at each time that it has doubled, and at its end:
-    /// that takes at most twice the work of its last look, plus that one. A check that can go on
-    /// where it stopped says so with a growing check of its own.
+    /// By default the text is gathered, and looked at each time that it has doubled, and at its
+    /// end: that takes at most twice the work of its last look, plus that one. A check that can go
+    /// on where it stopped says so with a growing check of its own.
     ///
     /// - Parameter stage: whether a person or the model writes it.
     /// - Returns: what is asked about each piece.

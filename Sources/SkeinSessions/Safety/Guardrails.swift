@@ -9,8 +9,8 @@ extension SystemLanguageModel {
     /// let model = SystemLanguageModel(guardrails: .init(checks: [names]))
     /// ```
     ///
-    /// Beside checks, instructions that set limits, fixed choices instead of free prompts, and answers
-    /// of a type whose values are all harmless make a program safer.
+    /// Beside checks, instructions that set limits, fixed choices instead of free prompts, and
+    /// answers of a type whose values are all harmless make a program safer.
     public struct Guardrails: Sendable {
         /// In the order in which they are asked.
         package let checks: [any GuardrailCheck]
@@ -21,8 +21,8 @@ extension SystemLanguageModel {
 
         /// - Parameters:
         ///   - checks: in the order in which they are asked.
-        ///   - permissiveContentTransformations: whether the checks look at requests for a type alone,
-        ///     and leave those alone that have a text as their answer.
+        ///   - permissiveContentTransformations: whether the checks look at requests for a type
+        ///     alone, and leave those alone that have a text as their answer.
         ///   - log: where each request is written down, with what fired; nil: nowhere.
         public init(
             checks: [any GuardrailCheck], permissiveContentTransformations: Bool = false,
@@ -36,8 +36,8 @@ extension SystemLanguageModel {
         /// No checks: no classifier comes with this library.
         public static let `default` = Guardrails(checks: [])
 
-        /// For programs that rewrite or judge texts of others, whatever stands in them: requests that
-        /// have a text as their answer are never stopped. The model may still decline.
+        /// For programs that rewrite or judge texts of others, whatever stands in them: requests
+        /// that have a text as their answer are never stopped. The model may still decline.
         public static let permissiveContentTransformations = Guardrails(
             checks: [], permissiveContentTransformations: true)
     }

@@ -2,12 +2,12 @@ import Foundation
 import SkeinBasics
 import Synchronization
 
-/// Keeps what people asked, what was answered and which checks fired, one JSON object on a line: for
-/// tests of a program's safety, and for reports.
+/// Keeps what people asked, what was answered and which checks fired, one JSON object on a line:
+/// for tests of a program's safety, and for reports.
 ///
-/// Prompts and answers are what people write in private, so nothing is kept unless a program makes a
-/// log and says where. The file is for its owner alone (mode 0600). Lines are only ever added at the
-/// end, each with one write, so several logs and processes may share a file.
+/// Prompts and answers are what people write in private, so nothing is kept unless a program makes
+/// a log and says where. The file is for its owner alone (mode 0600). Lines are only ever added at
+/// the end, each with one write, so several logs and processes may share a file.
 public final class SafetyLog: Sendable {
     /// The file.
     public let fileURL: URL

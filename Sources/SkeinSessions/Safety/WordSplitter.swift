@@ -1,10 +1,10 @@
 import Foundation
 
-/// Cuts a text that comes in pieces into words, each in a form in which case, width and hidden marks
-/// make no difference.
+/// Cuts a text that comes in pieces into words, each in a form in which case, width and hidden
+/// marks make no difference.
 ///
-/// Where a word begins and ends follows from each code point's properties alone, so it does not matter
-/// where pieces are cut:
+/// Where a word begins and ends follows from each code point's properties alone, so it does not
+/// matter where pieces are cut:
 ///
 /// - letters, numbers and the marks on them go together;
 /// - characters of scripts that are written without spaces (Chinese, Japanese kana, Thai, Lao,
@@ -79,8 +79,8 @@ struct WordSplitter: Sendable {
         case .modifierSymbol where properties.isEmojiModifier: return .alone
         default: break
         }
-        if properties.isIdeographic || isUnspaced(scalar.value) { return .alone }
-        return properties.isAlphabetic ? .part : .separator
+        guard properties.isAlphabetic else { return .separator }
+        return properties.isIdeographic || isUnspaced(scalar.value) ? .alone : .part
     }
 
     /// Kana, Thai, Lao, Burmese, Khmer.
@@ -93,7 +93,8 @@ struct WordSplitter: Sendable {
     }
 
     /// One form for all spellings of a word: compatibility forms (width, ligatures, styled letters)
-    /// are replaced, cases are one, and marks that form no letter with what they stand on are left out.
+    /// are replaced, cases are one, and marks that form no letter with what they stand on are left
+    /// out.
     private static func folded(_ word: [Unicode.Scalar]) -> String {
         guard word.contains(where: { !$0.isASCII }) else {
             return String(String.UnicodeScalarView(word)).lowercased()
@@ -102,10 +103,7 @@ struct WordSplitter: Sendable {
             .decomposedStringWithCompatibilityMapping
         var oneCase = String.UnicodeScalarView()
         for scalar in decomposed.unicodeScalars {
-            // By way of capitals, so that ß is ss and both small sigmas are one.
-            for capital in scalar.properties.uppercaseMapping.unicodeScalars {
-                oneCase.append(contentsOf: capital.properties.lowercaseMapping.unicodeScalars)
-            }
+            oneCase.append(contentsOf: oneCaseMapping(scalar))
         }
         var composed = String.UnicodeScalarView()
         for scalar in String(oneCase).precomposedStringWithCompatibilityMapping.unicodeScalars
@@ -113,6 +111,14 @@ struct WordSplitter: Sendable {
             composed.append(scalar)
         }
         return String(composed)
+    }
+
+    /// Small letters by way of small letters and capitals, so that ẞ and ß are ss, and all sigmas
+    /// one.
+    private static func oneCaseMapping(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        scalar.properties.lowercaseMapping.unicodeScalars
+            .flatMap { $0.properties.uppercaseMapping.unicodeScalars }
+            .flatMap { $0.properties.lowercaseMapping.unicodeScalars }
     }
 
     /// Marks that belong to no script: strokes through letters, dots on i, piles of accents.

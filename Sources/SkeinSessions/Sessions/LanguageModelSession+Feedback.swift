@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension LanguageModelSession {
     /// A line of a report on the last reply: what was asked, what came, and what a person thinks of it.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinAnswers
 import SkeinModels
+import Synchronization
 
 extension LanguageModelSession {
     /// What a request asks for.

@@ -64,7 +64,8 @@ extension Tool where Arguments: Generable {
     public var parameters: GenerationSchema { Arguments.generationSchema }
 }
 
-// Arguments have names, so one bare value is refused where a tool is declared, not when it is called.
+// Arguments have names, so one bare value is refused where a tool is declared, not when it is
+// called.
 
 extension Tool where Arguments == String {
     /// Not there: arguments are a `@Generable` struct.

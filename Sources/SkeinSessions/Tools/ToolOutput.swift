@@ -17,5 +17,5 @@ public struct ToolOutput: Sendable {
 @available(*, deprecated, message: "return the text or the value itself")
 extension ToolOutput: PromptRepresentable {
     /// What the model reads.
-    public var promptRepresentation: Prompt { prompt }
+    public var promptRepresentation: Prompt { return prompt }
 }

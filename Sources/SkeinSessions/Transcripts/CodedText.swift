@@ -1,3 +1,4 @@
+import Foundation
 import SkeinGrammar
 
 /// Any JSON value, for encoders and decoders.
@@ -22,10 +23,12 @@ struct CodedText: Codable {
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int64.self) { return .number("\(number)") }
         if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
-        if let number = try? container.decode(Double.self), number.isFinite {
-            return .number("\(number)")
+        if let number = (try? container.decode(Decimal.self)).flatMap(NumberText.init) {
+            return .number(number.text)
         }
-        return nil
+        return (try? container.decode(Double.self)).flatMap(NumberText.init).map {
+            .number($0.text)
+        }
     }
 
     private static func object(_ decoder: any Decoder) throws -> JSONText? {
@@ -71,12 +74,13 @@ struct CodedText: Codable {
         case .bool(let flag): try container.encode(flag)
         case .text(let text): try container.encode(text)
         case .number(let text):
-            if let number = Int64(text) {
-                try container.encode(number)
-            } else if let number = UInt64(text) {
-                try container.encode(number)
+            let number = NumberText(checked: text)
+            if let integer = number.int {
+                try container.encode(integer)
+            } else if let decimal = number.decimal {
+                try container.encode(decimal)
             } else {
-                try container.encode(Double(text) ?? 0)
+                try container.encode(number.double)
             }
         default: try container.encodeNil()
         }

@@ -1,10 +1,10 @@
 import SkeinGrammar
 
-/// The order of the keys in structured content, kept beside it: `JSONEncoder` and `JSONDecoder` lose
-/// it, and a model that reads its own words in another order reads other words.
+/// The order of the keys in structured content, kept beside it: `JSONEncoder` and `JSONDecoder`
+/// lose it, and a model that reads its own words in another order reads other words.
 ///
-/// Coded as `x-order`: the keys of each object of the content, objects in the order in which they are
-/// met from the outside in. Left out where all keys stand in alphabetical order.
+/// Coded as `x-order`: the keys of each object of the content, objects in the order in which they
+/// are met from the outside in. Left out where all keys stand in alphabetical order.
 enum KeyOrder {
     /// The order of a content's keys; nil if it is the alphabetical one everywhere.
     static func coded(of content: JSONText) -> JSONText? {

@@ -1,32 +1,17 @@
-import Foundation
 import SkeinGrammar
 
 /// A schema in its coded form, which is JSON Schema.
 enum SchemaText {
-    /// The coded form, with sorted keys: equal for equal schemas.
+    /// The coded form, with `x-order`.
     ///
-    /// - Throws: what the schema throws.
+    /// - Throws: `GenerationSchema.SchemaError`.
     static func coded(_ schema: GenerationSchema) throws -> JSONText {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try JSONTextReader.read(Array(encoder.encode(schema)))
+        CodedSchema.withOrder(try schema.json())
     }
 
-    /// The schema of a coded form.
-    ///
-    /// - Throws: what the schema throws.
-    static func schema(_ coded: JSONText) throws -> GenerationSchema {
-        try JSONDecoder().decode(GenerationSchema.self, from: Data(coded.written.utf8))
-    }
-
-    static func areEqual(_ one: GenerationSchema, _ other: GenerationSchema) -> Bool {
-        guard let first = try? coded(one), let second = try? coded(other) else { return false }
-        return first.written == second.written
-    }
-
-    /// The name of a schema: its `title`.
-    static func title(of schema: GenerationSchema) -> String? {
-        (try? coded(schema))?["title"]?.string
+    /// The schema of a coded form; nil if that is no object.
+    static func schema(_ coded: JSONText) -> GenerationSchema? {
+        coded.fields == nil ? nil : GenerationSchema(.document(CodedSchema.ordered(coded)))
     }
 
     /// What the values of a schema are.
@@ -42,7 +27,7 @@ enum SchemaText {
     ///
     /// - Throws: what the schema throws.
     static func kind(of schema: GenerationSchema) throws -> Kind {
-        let root = try coded(schema)
+        let root = try schema.json()
         return isObject(root, in: root, depth: 0) ? .object : .other
     }
 

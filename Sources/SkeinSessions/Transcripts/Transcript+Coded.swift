@@ -2,8 +2,8 @@ import Foundation
 import SkeinGrammar
 
 extension Transcript: Codable {
-    /// Reads the coded form, strictly: unknown keys, newer versions and a history that no session can
-    /// have had are errors.
+    /// Reads the coded form, strictly: unknown keys, newer versions and a history that no session
+    /// can have had are errors.
     ///
     /// - Parameter decoder: of any format.
     /// - Throws: `TranscriptError`; what the decoder throws.
@@ -19,14 +19,14 @@ extension Transcript: Codable {
     /// Writes the coded form.
     ///
     /// - Parameter encoder: of any format.
-    /// - Throws: `OptionsError` for options out of range; `TranscriptError.tooDeep` for content that
-    ///   could not be read again; what the encoder throws.
+    /// - Throws: `OptionsError` for options out of range; `TranscriptError.tooDeep` for content
+    ///   that could not be read again; what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         try CodedText(TranscriptWriter.coded(self)).encode(to: encoder)
     }
 
-    /// Reads the coded form from JSON that may come from a stranger: it is not looked at if it is too
-    /// large, and keys that are there twice are an error.
+    /// Reads the coded form from JSON that may come from a stranger: it is not looked at if it is
+    /// too large, and keys that are there twice are an error.
     ///
     /// - Parameter jsonData: what `jsonData()` or `JSONEncoder` wrote.
     /// - Throws: `TranscriptError`.
@@ -50,8 +50,8 @@ extension Transcript: Codable {
     /// The coded form as JSON on one line; equal transcripts have equal bytes.
     ///
     /// - Returns: UTF-8.
-    /// - Throws: `OptionsError` for options out of range; `TranscriptError.tooDeep` for content that
-    ///   could not be read again; what a schema throws.
+    /// - Throws: `OptionsError` for options out of range; `TranscriptError.tooDeep` for content
+    ///   that could not be read again; what a schema throws.
     public func jsonData() throws -> Data {
         Data(try TranscriptWriter.coded(self).written.utf8)
     }

@@ -5,13 +5,14 @@
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(session.transcript)
-/// let again = LanguageModelSession(transcript: try JSONDecoder().decode(Transcript.self, from: data))
+/// let transcript = try JSONDecoder().decode(Transcript.self, from: data)
+/// let again = LanguageModelSession(transcript: transcript)
 /// ```
 public struct Transcript: Sendable, Equatable {
     private var list: [Entry]
 
-    /// A transcript of prepared entries. They are checked when a session is made from it, or when it
-    /// is read again.
+    /// A transcript of prepared entries. They are checked when a session is made from it, or when
+    /// it is read again.
     ///
     /// - Parameter entries: from the oldest to the newest.
     public init(entries: some Sequence<Entry> = []) {

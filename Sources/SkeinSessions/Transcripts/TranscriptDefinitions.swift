@@ -1,6 +1,6 @@
 extension Transcript {
     /// A tool as it is presented to the model.
-    public struct ToolDefinition: Sendable {
+    public struct ToolDefinition: Sendable, Equatable {
         /// What the model calls it by.
         public var name: String
         /// What it is good for.
@@ -28,15 +28,15 @@ extension Transcript {
     }
 
     /// The form that an answer must have.
-    public struct ResponseFormat: Sendable {
+    public struct ResponseFormat: Sendable, Equatable {
         /// The name of the asked-for type.
         public var name: String
         /// What the answer looks like.
         package let schema: GenerationSchema
 
-        /// - Parameter schema: what the answer looks like; its title is the format's name.
+        /// - Parameter schema: what the answer looks like; its name is the format's, too.
         public init(schema: GenerationSchema) {
-            self.init(name: SchemaText.title(of: schema) ?? "", schema: schema)
+            self.init(name: schema.name, schema: schema)
         }
 
         /// - Parameter type: the type of the answer.
@@ -48,30 +48,5 @@ extension Transcript {
             self.name = name
             self.schema = schema
         }
-    }
-}
-
-extension Transcript.ToolDefinition: Equatable {
-    /// Equal names, descriptions and schemas.
-    ///
-    /// - Parameters:
-    ///   - one: a definition.
-    ///   - other: another one.
-    /// - Returns: whether they are equal.
-    public static func == (one: Self, other: Self) -> Bool {
-        one.name == other.name && one.description == other.description
-            && SchemaText.areEqual(one.parameters, other.parameters)
-    }
-}
-
-extension Transcript.ResponseFormat: Equatable {
-    /// Equal names and schemas.
-    ///
-    /// - Parameters:
-    ///   - one: a format.
-    ///   - other: another one.
-    /// - Returns: whether they are equal.
-    public static func == (one: Self, other: Self) -> Bool {
-        one.name == other.name && SchemaText.areEqual(one.schema, other.schema)
     }
 }

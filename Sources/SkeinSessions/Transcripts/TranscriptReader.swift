@@ -221,7 +221,7 @@ extension TranscriptReader {
     private static func schema(
         _ name: String, of object: CodedObject
     ) throws(TranscriptError) -> GenerationSchema {
-        guard let value = object[name], let schema = try? SchemaText.schema(value) else {
+        guard let value = object[name], let schema = SchemaText.schema(value) else {
             throw object.wrong(name, "a schema")
         }
         return schema

@@ -2,8 +2,8 @@ extension Transcript {
     /// The transcript without its oldest turns, so that it fits a budget.
     ///
     /// A turn is a prompt with everything up to the next one, so calls of tools stay together with
-    /// their outputs. Instructions always stay, and so do the newest turns and those with a call that
-    /// has no output yet.
+    /// their outputs. Instructions always stay, and so do the newest turns and those with a call
+    /// that has no output yet.
     ///
     /// - Parameters:
     ///   - budget: what the entries may take together.
@@ -17,7 +17,8 @@ extension Transcript {
         try trimmed(to: budget, keeping: newestTurns, counts: map(count))
     }
 
-    /// The transcript without its oldest turns, so that it fits a budget, for counts that take time.
+    /// The transcript without its oldest turns, so that it fits a budget, for counts that take
+    /// time.
     ///
     /// - Parameters:
     ///   - budget: what the entries may take together.
