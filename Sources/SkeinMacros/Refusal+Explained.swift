@@ -48,8 +48,8 @@ extension Refusal {
         case .tuple(let what):
             "a tuple cannot be generated; declare a @Generable struct for \(what)"
         case .function(let what):
-            "a function cannot be generated; make \(what) static, computed or a constant with a "
-                + "value, which are left out"
+            "a function cannot be generated; \(what) can be a method, a computed property or a "
+                + "constant with a value"
         case .twiceOptional(let what):
             "a missing value is nil, and nothing tells two kinds of nil apart; make \(what) "
                 + "optional once"

@@ -37,7 +37,9 @@ extension GenerableType {
     }
 
     private func writeInit(into writer: inout SourceWriter) {
-        writer.block("nonisolated \(access)init(_ content: \(Library.content)) throws") { writer in
+        // An actor's initialiser is nonisolated without a word, and must not say so.
+        let isolation = isActor ? "" : "nonisolated "
+        writer.block("\(isolation)\(access)init(_ content: \(Library.content)) throws") { writer in
             switch shape {
             case .record(let properties): writeInit(of: properties, into: &writer)
             case .choice(let choices): writeInit(of: choices, into: &writer)

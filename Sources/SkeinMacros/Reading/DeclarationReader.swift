@@ -80,7 +80,7 @@ struct DeclarationReader {
         if word == "if", declaration.conditionOffset == nil {
             declaration.conditionOffset = offset
         }
-        body.stepOverExpression()
+        if body.next?.startsLine == false { body.stepOverExpression() }
     }
 
     /// Steps over the rest of a function, a type, an alias ...

@@ -100,6 +100,10 @@ extension TokenCursor {
         while let inner = insideOfOptional(range) {
             optionals += 1
             range = inner
+            while range.count > 1, let last = range.last, ["?", "!"].contains(tokens[last].text) {
+                optionals += 1
+                range = range.lowerBound..<last
+            }
         }
         return TypeText(
             wrapped: source(range, insteadOfSelf: type), optionals: optionals, form: form)

@@ -1,0 +1,81 @@
+@testable import SkeinMacros
+
+/// A question as the compiler writes it (Swift 6.3.1), and the plugin's answer to it.
+struct PluginQuestion {
+    var macro = "GenerableMacro"
+    var role: String
+    var attribute = "@Generable"
+    var declaration: String
+    var extendedType = ""
+    var conformance: String?
+    var surroundings: [String] = []
+    var offset = 0
+
+    var message: JSONValue {
+        let reference = JSONValue.object([
+            ("moduleName", .text("SkeinMacros")), ("name", .text(macro)),
+            ("typeName", .text(macro)),
+        ])
+        return .object([
+            (
+                "expandAttachedMacro",
+                .object([
+                    ("attributeSyntax", syntax(attribute, kind: "attribute")),
+                    (
+                        "conformanceListSyntax",
+                        conformance.map { syntax($0, kind: "declaration") } ?? .null
+                    ),
+                    ("declSyntax", syntax(declaration, kind: "declaration")),
+                    ("discriminator", .text("$s4main3Cat9GenerablefMm_")),
+                    ("extendedTypeSyntax", syntax(extendedType, kind: "type")),
+                    (
+                        "lexicalContext",
+                        .list(surroundings.map { syntax($0, kind: "declaration") })
+                    ),
+                    ("macro", reference), ("macroRole", .text(role)), ("parentDeclSyntax", .null),
+                ])
+            )
+        ])
+    }
+
+    private func syntax(_ source: String, kind: String) -> JSONValue {
+        let location = JSONValue.object([
+            ("column", .whole(1)), ("fileID", .text("main/Cat.swift")),
+            ("fileName", .text("/x/Cat.swift")), ("line", .whole(1)), ("offset", .whole(offset)),
+        ])
+        return .object([
+            ("kind", .text(kind)), ("location", location), ("source", .text(source)),
+        ])
+    }
+
+    var answer: [UInt8] { PluginAnswer.to(message.written) }
+}
+
+/// The answer to a `PluginQuestion`.
+struct PluginReply: Equatable {
+    struct Told: Equatable {
+        var message: String
+        var file: String
+        var offset: Int
+    }
+
+    struct NoExpansion: Error {
+        var answer: JSONValue
+    }
+
+    var source: String
+    var refusals: [Told]
+
+    init(_ answer: [UInt8]) throws {
+        let value = try JSONReader.read(answer)
+        let result = value["expandMacroResult"]
+        guard let source = result["expandedSource"].text else { throw NoExpansion(answer: value) }
+        self.source = source
+        refusals = result["diagnostics"].list.map { told in
+            Told(
+                message: told["message"].text ?? "",
+                file: told["position"]["fileName"].text ?? "",
+                offset: told["position"]["offset"].whole ?? -1)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import SkeinMacros
+
+@Suite struct WireTests {
+    static let declaration = "@Generable struct A { var a = 3 }"
+
+    @Test("the plugin tells its version")
+    func capability() {
+        let answer = PluginAnswer.to(Array(#"{"getCapability":{"capability":{}}}"#.utf8))
+        #expect(
+            String(decoding: answer, as: UTF8.self)
+                == #"{"getCapabilityResult":{"capability":{"protocolVersion":7}}}"#)
+    }
+
+    @Test("a refusal stands at the user's place, once")
+    func refusal() throws {
+        var question = PluginQuestion(role: "member", declaration: Self.declaration)
+        question.offset = 1000
+        let told = try PluginReply(question.answer)
+        #expect(told.source.isEmpty)
+        #expect(told.refusals.map(\.offset) == [1026])
+        #expect(told.refusals.map(\.file) == ["/x/Cat.swift"])
+        question.role = "extension"
+        question.conformance = "Generable"
+        let quiet = try PluginReply(question.answer)
+        #expect(quiet.source.isEmpty)
+        #expect(quiet.refusals.isEmpty)
+    }
+
+    @Test("a guide adds nothing, wherever it stands", arguments: ["peer", "member", "extension"])
+    func guide(role: String) throws {
+        let question = PluginQuestion(
+            macro: "GuideMacro", role: role, attribute: "@Guide(description: \"d\")",
+            declaration: "var a: Int { 3 }")
+        let reply = try PluginReply(question.answer)
+        #expect(reply.source.isEmpty)
+        #expect(reply.refusals.isEmpty)
+    }
+
+    @Test("other roles, macros and requests are answered")
+    func others() throws {
+        let peer = PluginQuestion(role: "peer", declaration: "struct A { var a: Int }")
+        #expect(try PluginReply(peer.answer).source.isEmpty)
+        let unknown = PluginQuestion(macro: "Other", role: "member", declaration: "struct A {}")
+        #expect(try PluginReply(unknown.answer).refusals.map(\.message).first?.contains("Other") == true)
+        for message in [
+            #"{"expandFreestandingMacro":{}}"#, "{}", "[]", "3", "", "{", #"{"a":1}"#,
+            #"{"expandAttachedMacro":{}}"#, #"{"expandAttachedMacro":[{"macro":3}]}"#,
+        ] {
+            let reply = try PluginReply(PluginAnswer.to(Array(message.utf8)))
+            #expect(reply.source.isEmpty)
+            #expect(reply.refusals.count == 1)
+        }
+        let library = PluginAnswer.to(Array(#"{"loadPluginLibrary":{"libraryPath":"x"}}"#.utf8))
+        #expect(try JSONReader.read(library)["loadPluginLibraryResult"]["loaded"] == .bool(false))
+    }
+
+    @Test("lines end in any way")
+    func lineEnds() throws {
+        for end in ["\n", "\r\n", "\r"] {
+            let lines = ["struct A {", "var a: Int // b", "let c = 3", "var d: Bool = true", "}"]
+            let read = try DeclarationReader.read(lines.joined(separator: end))
+            #expect(read.properties.map(\.name.plain) == ["a", "c", "d"], "\(end.utf8.map { $0 })")
+        }
+    }
+
+    // MARK: Pipes
+
+    /// What the loop of the program answers to bytes on its input.
+    private func answers(to input: [UInt8]) throws -> [[UInt8]] {
+        let (question, answer) = (Pipe(), Pipe())
+        let wire = PluginWire(
+            input: question.fileHandleForReading.fileDescriptor,
+            output: answer.fileHandleForWriting.fileDescriptor)
+        try question.fileHandleForWriting.write(contentsOf: input)
+        try question.fileHandleForWriting.close()
+        while let message = wire.receive(), !message.isEmpty {
+            #expect(wire.send(PluginAnswer.to(message)))
+        }
+        try answer.fileHandleForWriting.close()
+        let back = PluginWire(input: answer.fileHandleForReading.fileDescriptor, output: -1)
+        var answers: [[UInt8]] = []
+        while let message = back.receive() { answers.append(message) }
+        return answers
+    }
+
+    private func frame(_ message: String) -> [UInt8] {
+        withUnsafeBytes(of: UInt64(message.utf8.count).littleEndian) { Array($0) } + message.utf8
+    }
+
+    @Test("messages are framed, and an empty one or the end of the input ends the loop")
+    func frames() throws {
+        let ask = frame(#"{"getCapability":{}}"#)
+        #expect(try answers(to: ask + ask).count == 2)
+        #expect(try answers(to: ask + frame("") + ask).count == 1)
+        #expect(try answers(to: []).isEmpty)
+        #expect(try answers(to: ask + ask.dropLast()).count == 1)
+        #expect(try answers(to: [1, 2, 3]).isEmpty)
+        #expect(try answers(to: ask + [UInt8](repeating: 255, count: 64)).count == 1)
+        #expect(!PluginWire(input: -1, output: -1).send([1]))
+    }
+}
