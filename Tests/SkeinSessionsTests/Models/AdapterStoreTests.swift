@@ -1,4 +1,6 @@
 import Foundation
+import SkeinBasics
+import SkeinModels
 import SkeinTestSupport
 import Testing
 

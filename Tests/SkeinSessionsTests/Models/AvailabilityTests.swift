@@ -41,9 +41,9 @@ struct AvailabilityTests {
             #expect(model.availability == .unavailable(.modelNotReady))
             #expect(!model.isAvailable)
             var updates = model.availabilityUpdates.makeAsyncIterator()
-            #expect(await updates.next() == .unavailable(.modelNotReady))
+            #expect(await updates.next(isolation: nil) == .unavailable(.modelNotReady))
             _ = try SessionCase(in: directory)
-            #expect(await updates.next() == .available)
+            #expect(await updates.next(isolation: nil) == .available)
             #expect(model.isAvailable)
         }
     }

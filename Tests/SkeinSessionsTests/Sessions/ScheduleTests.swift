@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinText
 import Synchronization
 import Testing
 
@@ -15,7 +16,7 @@ struct ScheduleTests {
         case respond, stream, cancel, second, tool, failingTool
     }
 
-    private struct Echo: Tool {
+    private struct Echo: SkeinSessions.Tool {
         let name = "echo"
         let description = "Says it again"
         var fails = false

@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinModels
 import SkeinText
 import Synchronization
 

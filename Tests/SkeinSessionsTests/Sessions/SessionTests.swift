@@ -1,5 +1,6 @@
 import Foundation
 import SkeinAnswers
+import SkeinText
 import Testing
 
 @testable import SkeinSessions
@@ -9,7 +10,7 @@ struct SessionTests {
     private typealias GenerationError = LanguageModelSession.GenerationError
 
     private func session(
-        _ source: ScriptedSource, tools: [any Tool] = [], instructions: String? = nil
+        _ source: ScriptedSource, tools: [any SkeinSessions.Tool] = [], instructions: String? = nil
     ) -> LanguageModelSession {
         LanguageModelSession(
             model: SystemLanguageModel(script: source), tools: tools, instructions: instructions)

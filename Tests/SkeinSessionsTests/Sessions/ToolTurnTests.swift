@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinText
 import Synchronization
 import Testing
 
@@ -20,7 +21,7 @@ struct ToolTurnTests {
         var generatedContent: GeneratedContent { GeneratedContent(properties: ["city": city]) }
     }
 
-    struct Weather: Tool {
+    struct Weather: SkeinSessions.Tool {
         var name = "weather of a city"
         let description = "Tells the weather"
         var body: @Sendable (String) async throws -> String = { "\($0): sunny" }
@@ -32,7 +33,7 @@ struct ToolTurnTests {
 
     private struct Broken: Error, Equatable {}
 
-    private func session(_ source: ScriptedSource, _ tools: [any Tool]) -> LanguageModelSession {
+    private func session(_ source: ScriptedSource, _ tools: [any SkeinSessions.Tool]) -> LanguageModelSession {
         LanguageModelSession(
             model: SystemLanguageModel(script: source), tools: tools, instructions: "i")
     }
