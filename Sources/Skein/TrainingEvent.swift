@@ -55,7 +55,7 @@ public enum TrainingEvent: Sendable, Equatable {
 }
 
 extension TrainingEvent.Plan {
-    init(_ job: TrainingJob) {
+    init(_ job: SkeinTraining.TrainingJob) {
         trainingRows = job.trainingGroups.count
         validationRows = job.validation.count
         steps = job.plan.stepCount
@@ -65,7 +65,7 @@ extension TrainingEvent.Plan {
 
 extension EventFeed {
     /// Sends what is known about a run before its first step.
-    func prepared(_ job: TrainingJob) {
+    func prepared(_ job: SkeinTraining.TrainingJob) {
         send(.prepared(.init(job)))
         let warnings =
             job.report.warnings.map(\.text) + job.tokenOrigin.warnings.map(\.text)
