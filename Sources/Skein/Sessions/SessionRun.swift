@@ -65,6 +65,7 @@ final class SessionRun: @unchecked Sendable {
             return state.reusedDirectory
         }
         report(.extractingFeatures, rows, of: rows)
+        for warning in job.warnings { feeds.warnings.send(warning) }
         guard let reused, origin.encodedRows > 0 else { return }
         throw SkeinError(
             code: .badData,
@@ -88,6 +89,9 @@ final class SessionRun: @unchecked Sendable {
     }
 
     private func note(_ event: TrainingLoop.Event, _ job: SkeinTraining.TrainingJob) {
+        for case .warning(let text) in TrainingEvent.events(of: event) {
+            feeds.warnings.send(text)
+        }
         switch event {
         case .resumed(let step, _):
             // Checkpoints that cannot be used are not the session's; they will be replaced.

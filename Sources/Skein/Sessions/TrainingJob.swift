@@ -42,11 +42,13 @@ public final class TrainingJob: Sendable {
         let progress = ReplayedFeed<Progress>()
         let checkpoints = ReplayedFeed<TrainingSession.Checkpoint>()
         let phase = ReplayedFeed<TrainingSession.Phase>()
+        let warnings = ReplayedFeed<String>()
 
         func finish() {
             progress.finish()
             checkpoints.finish()
             phase.finish()
+            warnings.finish()
         }
     }
 
@@ -97,6 +99,9 @@ public final class TrainingJob: Sendable {
     public var phase: some AsyncSequence<TrainingSession.Phase, Never> & Sendable {
         feeds.phase.stream()
     }
+
+    /// What a person should know, of the data for instance; the job continues.
+    public var warnings: some AsyncSequence<String, Never> & Sendable { feeds.warnings.stream() }
 
     /// The trained adapter, when the job is over. If the task that waits is cancelled, so is the job.
     ///

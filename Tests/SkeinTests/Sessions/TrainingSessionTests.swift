@@ -64,6 +64,66 @@ import Testing
         }
     }
 
+    @Test("sample prompts, test rows and an early stop have their phases; no validation has none")
+    func otherPhases() async throws {
+        try await SessionBench.with { bench in
+            func job(
+                _ name: String, test: String? = nil, iterations: Int? = 8,
+                change: (inout AdapterTrainer.Parameters) -> Void
+            ) throws -> Skein.TrainingJob {
+                var parameters = bench.parameters()
+                change(&parameters)
+                return try AdapterTrainer.train(
+                    pairs: .dataset(Dataset(at: bench.rows, test: test)), parameters: parameters,
+                    sessionParameters: bench.settings(name, iterations: iterations))
+            }
+            let samples = try job("a") { $0.machine.samplePrompts = ["1?", "2?"] }
+            _ = try await samples.result
+            let round: [TrainingSession.Phase] = [.training, .evaluating, .inferencing]
+            let expected = [.initialized, .extractingFeatures] + round + round
+            #expect(try await samples.phase.all() == expected)
+            let answers = try await samples.progress.all().filter { $0.phase == .inferencing }
+            #expect(answers.map(\.itemCount) == [1, 2, 1, 2])
+
+            let without = try job("b", test: bench.rows) { $0.recipe.validationSplit = 0 }
+            let trained = try await without.result
+            #expect(trained.outcome.testLoss != nil)
+            #expect(try await trained.validationMetrics == nil)
+            #expect(
+                try await without.phase.all() == [
+                    .initialized, .extractingFeatures, .training, .evaluating,
+                ])
+
+            // With this learning rate no loss becomes lower.
+            let stopped = try job("c", iterations: nil) {
+                $0.recipe.learningRate = 1e-30
+                $0.recipe.earlyStopPatience = 1
+            }
+            let ending = try await stopped.result
+            #expect(ending.outcome.isComplete && ending.outcome.step == 8)
+            #expect(stopped.session.phase == .evaluating)
+
+            let long = try job("d") { $0.recipe.maxLength = 24 }
+            _ = try await long.result
+            let warnings = try await long.warnings.all()
+            #expect(warnings.contains { $0.contains("cut") || $0.contains("24") }, "\(warnings)")
+        }
+    }
+
+    @Test("relative paths are found from where the session was made")
+    func relativePaths() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let record = SessionRecord(
+                date: Date(), workingDirectory: directory, model: "m.gguf", data: "rows.jsonl",
+                keepsTokens: true, configuration: TrainingConfiguration())
+            #expect(record.found("rows.jsonl") == directory + "/rows.jsonl")
+            #expect(record.found("/rows.jsonl") == "/rows.jsonl")
+            var other = record
+            other.workingDirectory = nil
+            #expect(other.found("rows.jsonl") == "rows.jsonl")
+        }
+    }
+
     @Test("a session directory has the bytes of skein train, and either continues the other")
     func sameDirectory() async throws {
         try await SessionBench.with { bench in
