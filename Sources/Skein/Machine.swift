@@ -71,6 +71,15 @@ public struct Machine: Sendable {
     public init(threads: Int? = nil) {
         self.threads = threads
     }
+
+    /// As a recorded run used its machine.
+    init(_ configuration: TrainingConfiguration, keepsTokens: Bool) {
+        values = configuration.machine
+        self.keepsTokens = keepsTokens
+    }
+
+    /// Steps between reports, which run.json records.
+    mutating func report(every steps: Int) { values.reportEvery = steps }
 }
 
 extension Machine {

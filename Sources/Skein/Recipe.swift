@@ -12,6 +12,12 @@ public struct Recipe: Sendable, Equatable {
 
     public init() {}
 
+    /// The recipe in the options of a recorded run.
+    init(_ configuration: TrainingConfiguration) {
+        values = configuration.recipe
+        targetModules = configuration.targetModules.map(\.name)
+    }
+
     // MARK: Adapter
 
     /// Rank of the adapter: rows of A, columns of B; 1 to 1024.

@@ -55,7 +55,7 @@ public enum TrainingEvent: Sendable, Equatable {
 }
 
 extension TrainingEvent.Plan {
-    init(_ job: TrainingJob) {
+    init(_ job: SkeinTraining.TrainingJob) {
         trainingRows = job.trainingGroups.count
         validationRows = job.validation.count
         steps = job.plan.stepCount
@@ -65,12 +65,17 @@ extension TrainingEvent.Plan {
 
 extension EventFeed {
     /// Sends what is known about a run before its first step.
-    func prepared(_ job: TrainingJob) {
+    func prepared(_ job: SkeinTraining.TrainingJob) {
         send(.prepared(.init(job)))
-        let warnings =
-            job.report.warnings.map(\.text) + job.tokenOrigin.warnings.map(\.text)
-            + [job.contextWarning].compactMap { $0 } + job.model.notes
-        for warning in warnings { send(.warning(warning)) }
+        for warning in job.warnings { send(.warning(warning)) }
+    }
+}
+
+extension SkeinTraining.TrainingJob {
+    /// What a person should know before the first step.
+    var warnings: [String] {
+        report.warnings.map(\.text) + tokenOrigin.warnings.map(\.text)
+            + [contextWarning].compactMap { $0 } + model.notes
     }
 }
 

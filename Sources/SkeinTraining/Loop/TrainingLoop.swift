@@ -223,7 +223,8 @@ package struct TrainingLoop {
         let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
         let isBest = result.loss.map { stopping.record(loss: $0, step: step) } ?? false
         let line = ValidationMetrics(
-            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens)
+            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens,
+            tokenAccuracy: result.tokenAccuracy)
         try metrics.append(line)
         try report(.validation(line, isBest: isBest))
         if isBest { try keepAdapter() }

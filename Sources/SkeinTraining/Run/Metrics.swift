@@ -83,6 +83,9 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
     package var loss: Double?
     /// Loss tokens of the validation rows.
     package var tokens: Int
+    /// Share of the loss tokens that the model considers the most likely; nil without any. It is not
+    /// written, so it is nil in a line that was read.
+    package var tokenAccuracy: Double?
 
     enum CodingKeys: String, CodingKey {
         case step, epoch
@@ -90,11 +93,14 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
         case tokens = "validation_tokens"
     }
 
-    package init(step: Int, epoch: Int, loss: Double?, tokens: Int) {
+    package init(
+        step: Int, epoch: Int, loss: Double?, tokens: Int, tokenAccuracy: Double? = nil
+    ) {
         self.step = step
         self.epoch = epoch
         self.loss = loss
         self.tokens = tokens
+        self.tokenAccuracy = tokenAccuracy
     }
 
     package var line: JSONLine {

@@ -69,9 +69,14 @@ package final class RunDirectory: Sendable {
     /// The folder in which the tasks of a job find each other.
     package static let rendezvousName = "join"
 
-    /// What may be there before the run: the lock, a cluster's token and term, and where its tasks
-    /// meet.
-    private static let companions: Set = [lockName, "token", TermFile.name, rendezvousName]
+    /// The folder in which a training session of a program keeps what is its own.
+    package static let sessionName = "session"
+
+    /// What may be there before the run: the lock, a cluster's token and term, where its tasks meet,
+    /// and a program's session.
+    private static let companions: Set = [
+        lockName, "token", TermFile.name, rendezvousName, sessionName,
+    ]
 
     /// Checks that a run could begin at `path` or, with `resuming`, continue there; makes nothing.
     ///

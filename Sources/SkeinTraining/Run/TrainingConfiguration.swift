@@ -171,7 +171,9 @@ extension TrainingConfiguration {
     }
 
     /// Reads back what `fields` returned.
-    init(recorded object: [String: Any], path: String) throws {
+    ///
+    /// - Throws: `TrainingError.damagedRecord` that names the option.
+    package init(recorded object: [String: Any], path: String) throws {
         self.init()
         do {
             try apply(object)

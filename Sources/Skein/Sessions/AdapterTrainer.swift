@@ -1,0 +1,153 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+
+/// Trains adapters in sessions that outlive the program.
+///
+/// ```swift
+/// let model = try Model(at: "SmolLM2-135M-Instruct.Q4_1.gguf")
+/// let job = try AdapterTrainer.train(
+///     pairs: .file("pairs.jsonl"), parameters: AdapterTrainer.Parameters(model: model),
+///     sessionParameters: SessionParameters(sessionDirectory: URL(fileURLWithPath: "session")))
+/// for await progress in job.progress { print(progress.phase, progress.itemCount) }
+/// print(try await job.result.adapter.sha256)
+/// ```
+///
+/// A session directory is a run directory of `skein train`: either continues what the other began,
+/// and the adapter is a function of model, data and recipe alone. A job computes on threads of its
+/// own, not on Swift's pool.
+public enum AdapterTrainer {
+    /// What a session trains.
+    public struct Parameters: Sendable {
+        /// The base model.
+        public var model: Model
+        /// What shapes the result.
+        public var recipe: Recipe
+        /// How this machine is used. The session's intervals replace `checkpointEvery`. Tokens are
+        /// kept in the session directory, unless `keepsTokens` is false.
+        public var machine: Machine
+        /// The adapter to start from, of the recipe's shape; nil: a random one.
+        public var startingFrom: Adapter?
+
+        public init(
+            model: Model, recipe: Recipe = Recipe(), machine: Machine = Machine(),
+            startingFrom adapter: Adapter? = nil
+        ) {
+            self.model = model
+            self.recipe = recipe
+            self.machine = machine
+            startingFrom = adapter
+        }
+    }
+
+    /// Makes a session and begins to train.
+    ///
+    /// - Parameters:
+    ///   - pairs: The rows; a share of them, or a file of their own, is for validation.
+    ///   - parameters: What to train.
+    ///   - sessionParameters: Where, and how often to report and save.
+    /// - Returns: The job, which has begun.
+    /// - Throws: As `makeTrainingSession`.
+    public static func train(
+        pairs: TrainingPairs, parameters: Parameters,
+        sessionParameters: SessionParameters = SessionParameters()
+    ) throws -> TrainingJob {
+        try resume(
+            makeTrainingSession(
+                pairs: pairs, parameters: parameters, sessionParameters: sessionParameters))
+    }
+
+    /// Makes a session; nothing is trained yet. Writes its record, and pairs that are given in
+    /// memory, on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - pairs: The rows.
+    ///   - parameters: What to train.
+    ///   - sessionParameters: Where, and how often to report and save.
+    /// - Returns: The session, in phase `initialized`.
+    /// - Throws: `SkeinError` for a value that is not allowed, or if the directory already holds a
+    ///   session or anything else.
+    public static func makeTrainingSession(
+        pairs: TrainingPairs, parameters: Parameters,
+        sessionParameters: SessionParameters = SessionParameters()
+    ) throws -> TrainingSession {
+        try SkeinError.wrapping {
+            try sessionParameters.check()
+            var parameters = parameters
+            if let iterations = sessionParameters.iterations {
+                parameters.recipe.iterations = iterations
+            }
+            let directory = SessionDirectory(sessionParameters.sessionDirectory)
+            _ = try parameters.recipe.checked()
+            try parameters.machine.check()
+            let dataset = try directory.begin(pairs)
+            let session = TrainingSession(
+                directory: directory, parameters: parameters,
+                sessionParameters: sessionParameters, dataset: dataset, date: Date())
+            try session.record().write(to: directory.record)
+            return session
+        }
+    }
+
+    /// Restores a session from its directory, which may also be a run directory of `skein train`.
+    /// Reads its records on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - sessionParameters: Where. `iterations` may be nil, else it must be what it was.
+    ///   - model: The base model, if it has moved; its bytes must be what they were.
+    ///   - dataset: The rows, if they have moved; their bytes must be what they were.
+    ///   - machine: How this machine is used; nil: as recorded.
+    /// - Returns: The session, with the phase and iteration of its newest checkpoint.
+    /// - Throws: `SkeinError` if there is nothing to restore.
+    public static func restoreTrainingSession(
+        sessionParameters: SessionParameters, model: Model? = nil, dataset: Dataset? = nil,
+        machine: Machine? = nil
+    ) throws -> TrainingSession {
+        try SkeinError.wrapping {
+            try sessionParameters.check()
+            guard let url = sessionParameters.sessionDirectory else {
+                throw SkeinError(
+                    code: .usage, what: "there is no directory to restore a session from",
+                    place: "SessionParameters", remedy: "set `sessionDirectory`")
+            }
+            let directory = SessionDirectory(url)
+            let record = try SessionRecord(of: directory)
+            let recipe = Recipe(record.configuration)
+            if let iterations = sessionParameters.iterations, iterations != recipe.iterations {
+                let recorded = recipe.iterations.map { String($0) } ?? "all epochs"
+                throw SkeinError(
+                    code: .badData,
+                    what: "the session was made for \(recorded) iterations, not \(iterations)",
+                    place: directory.path,
+                    remedy: "leave `iterations` nil, or begin another session")
+            }
+            let inputs = record.configuration.inputs
+            let session = TrainingSession(
+                directory: directory,
+                parameters: Parameters(
+                    model: try model ?? Model(at: record.found(record.model)), recipe: recipe,
+                    machine: machine
+                        ?? Machine(record.configuration, keepsTokens: record.keepsTokens),
+                    startingFrom: try inputs.initAdapter.map { try Adapter(at: record.found($0)) }),
+                sessionParameters: sessionParameters,
+                dataset: dataset
+                    ?? Dataset(
+                        at: record.found(record.data),
+                        validation: inputs.validData.map(record.found),
+                        test: inputs.testData.map(record.found), skipsBadLines: inputs.skipBadLines),
+                date: record.date)
+            try session.takeUp()
+            return session
+        }
+    }
+
+    /// Begins or continues a session, from its newest valid checkpoint.
+    ///
+    /// - Parameter session: One that no job trains.
+    /// - Returns: The job, which has begun.
+    /// - Throws: `SkeinError` if a job of this program already trains in its directory. If another
+    ///   program does, the job's `result` throws.
+    public static func resume(_ session: TrainingSession) throws -> TrainingJob {
+        try TrainingJob(session)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+import Synchronization
+
+/// A run directory with what a session keeps beside the run: `session/session.json`, the pairs that
+/// were given in memory, and the tokens of its rows.
+///
+/// The object of a temporary directory removes it when nobody refers to it any more.
+final class SessionDirectory: Sendable {
+    let path: String
+    private let isTemporary: Bool
+
+    /// - Parameter url: nil for a temporary directory.
+    init(_ url: URL?) {
+        isTemporary = url == nil
+        path =
+            url.map { FilePath.trimmed($0.path) }
+            ?? FileManager.default.temporaryDirectory
+            .appendingPathComponent("skein-session-\(UUID().uuidString)").path
+    }
+
+    deinit {
+        // What cannot be removed lies in the system's folder for temporary files.
+        if isTemporary { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    var own: String { FilePath.join(path, RunDirectory.sessionName) }
+    var record: String { FilePath.join(own, "session.json") }
+    var pairs: String { FilePath.join(own, "pairs.jsonl") }
+    var tokens: String { FilePath.join(own, "tokens") }
+    var run: String { FilePath.join(path, "run.json") }
+    var metrics: String { FilePath.join(path, "metrics.jsonl") }
+    var checkpoints: CheckpointStore {
+        CheckpointStore(directory: FilePath.join(path, "checkpoints"))
+    }
+
+    /// Makes the directory for a new session and writes its record, last of all.
+    ///
+    /// - Returns: the session's data.
+    /// - Throws: `SkeinError` if it already holds a session or anything else.
+    func begin(_ pairs: TrainingPairs) throws -> Dataset {
+        for found in [record, run] where DiskStore().exists(found) {
+            throw SkeinError(
+                code: .usage, what: "the directory already holds a session", place: found,
+                remedy: "continue it with restoreTrainingSession, or use another directory")
+        }
+        try RunDirectory.check(path, resuming: false)
+        try AtomicFile.makeDirectory(own, access: .own)
+        switch pairs {
+        case .dataset(let dataset): return dataset
+        case .pairs(let rows):
+            try TrainingPairs.write(rows, to: self.pairs)
+            return Dataset(at: self.pairs)
+        }
+    }
+}
+
+/// The directories in which this process trains: one job each.
+enum BusyDirectories {
+    private static let paths = Mutex<Set<String>>([])
+
+    /// - Throws: `SkeinError` if a job of this process runs there. `RunDirectory` finds others'.
+    static func enter(_ path: String) throws -> String {
+        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard paths.withLock({ $0.insert(real).inserted }) else {
+            throw SkeinError(
+                code: .usage, what: "a job already trains in this directory", place: path,
+                remedy: "wait for its result or cancel it first")
+        }
+        return real
+    }
+
+    static func leave(_ real: String) { paths.withLock { _ = $0.remove(real) } }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+
+/// What a session was made with: from its own record and, once the run has begun, from run.json.
+struct SessionRecord {
+    var date: Date
+    /// Where the program ran; relative paths begin there.
+    var workingDirectory: String?
+    var model: String
+    var data: String
+    var keepsTokens: Bool
+    var configuration: TrainingConfiguration
+
+    private static let version = 1
+    /// Far more than a record has.
+    private static let mostBytes = 1 << 20
+
+    func write(to path: String) throws {
+        let line = JSONLine([
+            ("version", .integer(Self.version)), ("date", .number(date.timeIntervalSince1970)),
+            ("working_directory", workingDirectory.map { .string($0) } ?? .null),
+            ("model", .string(model)), ("data", .string(data)),
+            ("keeps_tokens", .bool(keepsTokens)),
+            ("configuration", .object(configuration.fields)),
+        ])
+        try AtomicFile.write(line.text + "\n", to: path)
+    }
+
+    /// Reads what a directory tells of its session; a run of `skein train` is one, too.
+    ///
+    /// - Throws: `SkeinError` if there is none; `TrainingError.damagedRecord`; `FileError`.
+    init(of directory: SessionDirectory) throws {
+        let store = DiskStore()
+        let hasRun = store.exists(directory.run)
+        guard hasRun || store.exists(directory.record) else {
+            throw SkeinError(
+                code: .usage, what: "there is no session or checkpoint to restore",
+                place: directory.path,
+                remedy: "begin one with makeTrainingSession, or name the directory of one")
+        }
+        if store.exists(directory.record) {
+            try self.init(path: directory.record)
+        } else {
+            let made = try FileManager.default.attributesOfItem(atPath: directory.run)
+            self.init(
+                date: made[.modificationDate] as? Date ?? Date(), workingDirectory: nil, model: "",
+                data: "", keepsTokens: true, configuration: TrainingConfiguration())
+        }
+        guard hasRun else { return }
+        let file = try RunFile(path: directory.run)
+        (model, data, configuration) = (file.model, file.data, file.configuration)
+    }
+
+    init(
+        date: Date, workingDirectory: String?, model: String, data: String, keepsTokens: Bool,
+        configuration: TrainingConfiguration
+    ) {
+        self.date = date
+        self.workingDirectory = workingDirectory
+        self.model = model
+        self.data = data
+        self.keepsTokens = keepsTokens
+        self.configuration = configuration
+    }
+
+    private init(path: String) throws {
+        func damaged(_ detail: String) -> TrainingError {
+            .damagedRecord(path: path, line: nil, detail: detail)
+        }
+        let file = try MappedFile(copying: path) { file in
+            guard file.count <= Self.mostBytes else {
+                throw damaged("\(file.count) bytes, more than \(Self.mostBytes)")
+            }
+        }
+        let bytes = Data(file.withBytes { Array($0) })
+        let object: [String: Any]
+        do {
+            object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any] ?? [:]
+        } catch {
+            throw damaged("not JSON")
+        }
+        guard object["version"] as? Int == Self.version else {
+            throw damaged("\"version\" is not \(Self.version)")
+        }
+        guard let date = object["date"] as? Double, date.isFinite,
+            let model = object["model"] as? String, let data = object["data"] as? String,
+            let keepsTokens = object["keeps_tokens"] as? Bool,
+            let fields = object["configuration"] as? [String: Any]
+        else { throw damaged("a field is missing or has the wrong type") }
+        self.init(
+            date: Date(timeIntervalSince1970: date),
+            workingDirectory: object["working_directory"] as? String, model: model, data: data,
+            keepsTokens: keepsTokens,
+            configuration: try TrainingConfiguration(recorded: fields, path: path))
+    }
+
+    /// A recorded path as this process finds it: as it is, else from where the session was made.
+    func found(_ path: String) -> String {
+        guard let workingDirectory, !path.hasPrefix("/"), !DiskStore().exists(path) else {
+            return path
+        }
+        return FilePath.join(workingDirectory, path)
+    }
+}

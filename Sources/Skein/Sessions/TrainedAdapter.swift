@@ -1,0 +1,146 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinTraining
+import Synchronization
+
+/// What a session has made: an adapter, and how good it is.
+public struct TrainedAdapter: Sendable {
+    /// The kept adapter: of the iteration with the lowest validation loss, or of the last one.
+    ///
+    /// If the session has a temporary directory, the adapter's files are there as long as the
+    /// session, its job or this value; `write(to:)` makes a copy that stays.
+    public let adapter: Adapter
+    /// How the run ended.
+    public let outcome: Outcome
+    private let session: TrainingSession
+    private let measured = Measured()
+
+    /// Figures that were already measured.
+    private final class Measured: Sendable {
+        let values = Mutex<[Part: Evaluation]>([:])
+    }
+
+    private enum Part: Sendable {
+        case training
+        case validation
+    }
+
+    /// - Throws: `SkeinError` for an outcome without adapter.
+    init(session: TrainingSession, outcome: Outcome) throws {
+        guard let adapter = outcome.adapter else {
+            throw SkeinError(
+                code: .interrupted, what: "the session is not complete",
+                place: session.directory.path, remedy: "resume it")
+        }
+        self.adapter = adapter
+        self.outcome = outcome
+        self.session = session
+    }
+
+    /// Copies the adapter's folder, in PEFT's format.
+    ///
+    /// - Parameter url: A folder that does not exist yet.
+    /// - Throws: `SkeinError`.
+    public func write(to url: URL) throws {
+        do {
+            try FileManager.default.copyItem(
+                at: URL(fileURLWithPath: adapter.path), to: url)
+        } catch {
+            throw SkeinError(
+                code: .inputOutput,
+                what: "the adapter cannot be copied (\(error.localizedDescription))",
+                place: url.path, remedy: "name a new folder in one that can be written to")
+        }
+    }
+
+    /// Loss and token accuracy of the adapter over the rows that it was trained on, without dropout.
+    /// Measured at the first access, which takes about a third of an epoch's time.
+    public var trainingMetrics: Evaluation {
+        get async throws { try await measure(.training) ?? Evaluation(RowEvaluation()) }
+    }
+
+    /// The same over the rows that were held out; nil without such rows.
+    public var validationMetrics: Evaluation? {
+        get async throws { try await measure(.validation) }
+    }
+
+    /// Loss and token accuracy of the adapter over other rows, read as the session reads its own.
+    ///
+    /// - Parameter pairs: Rows that it was not trained on; of a `Dataset`, the file at `path`, or the
+    ///   folder's `test.jsonl`, or `train.jsonl` without one.
+    /// - Returns: Figures that do not depend on the number of threads.
+    /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.
+    public func evaluation(on pairs: TrainingPairs) async throws -> Evaluation {
+        try await evaluation(on: pairs, adapter: adapter)
+    }
+
+    /// The same of the base model, to compare with.
+    ///
+    /// - Throws: As `evaluation(on:)`.
+    public func baseEvaluation(on pairs: TrainingPairs) async throws -> Evaluation {
+        try await evaluation(on: pairs, adapter: nil)
+    }
+
+    /// What the figures suggest to do next.
+    ///
+    /// - Parameter test: What `evaluation(on:)` returned, of rows of another source; nil: none.
+    /// - Returns: No advice if nothing stands out.
+    /// - Throws: As `evaluation(on:)`.
+    public func advice(test: Evaluation? = nil) async throws -> [AccuracyAdvice] {
+        AccuracyAdvice.on(
+            training: try await trainingMetrics, validation: try await validationMetrics,
+            test: test)
+    }
+
+    private func evaluation(
+        on pairs: TrainingPairs, adapter: Adapter?
+    ) async throws -> Evaluation {
+        let parameters = session.parameters
+        func measure(_ path: String) async throws -> Evaluation {
+            try await Evaluation.measure(
+                parameters.model, adapter: adapter, data: path, recipe: parameters.recipe,
+                machine: parameters.machine)
+        }
+        switch pairs {
+        case .dataset(let dataset):
+            let files = try SkeinError.wrapping { try DataFiles(path: dataset.path) }
+            return try await measure(dataset.test ?? files.test ?? files.train)
+        case .pairs(let rows):
+            let place = SessionDirectory(nil)
+            try SkeinError.wrapping {
+                try AtomicFile.makeDirectory(place.own, access: .own)
+                try TrainingPairs.write(rows, to: place.pairs)
+            }
+            let found = try await measure(place.pairs)
+            withExtendedLifetime(place) {}
+            return found
+        }
+    }
+
+    private func measure(_ part: Part) async throws -> Evaluation? {
+        if let known = measured.values.withLock({ $0[part] }) { return known }
+        let (session, adapter) = (session, adapter)
+        let found: Evaluation? = try await OwnThread.run("skein-evaluate") {
+            flag -> Evaluation? in
+            let parameters = session.parameters
+            let job = try session.request().job(resuming: true)
+            let rows = part == .training ? job.training : job.validation
+            guard !rows.isEmpty else { return nil }
+            let adapted = try AdaptedModel(
+                model: parameters.model.directory, adapter: adapter.path,
+                threads: parameters.machine.threads, weights: parameters.machine.values.weights)
+            let engine = try adapted.engine(
+                positions: job.longestRow, compute: job.configuration.compute,
+                shouldStop: { flag.isSet })
+            return Evaluation(
+                try RowEvaluation.run(
+                    rows, engine: engine, parameters: adapted.adapter?.values,
+                    microBatchTokens: job.configuration.microBatchTokens,
+                    threads: DecoderThreads(threadCount: adapted.threads),
+                    checkCancellation: { try flag.check() }))
+        }
+        measured.values.withLock { $0[part] = found }
+        return found
+    }
+}

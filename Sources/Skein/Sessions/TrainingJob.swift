@@ -1,0 +1,126 @@
+import SkeinBasics
+import SkeinTraining
+
+/// A training that goes on by itself.
+///
+/// Its sequences may be iterated by several tasks; each begins with the job's first element, as long
+/// as there were no more than 4,096, and ends with the job.
+public final class TrainingJob: Sendable {
+    /// A report.
+    public struct Progress: Sendable, Equatable {
+        /// A figure of a report or a checkpoint.
+        public enum Metric: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
+            /// Mean loss of the iteration's loss tokens, before its update, with dropout; in nats.
+            case loss
+            /// Mean loss over the validation rows, in nats.
+            case validationLoss
+            /// Share of the validation rows' loss tokens that the model considers the most likely.
+            /// It is known when they are measured; metrics.jsonl does not keep it.
+            case accuracy
+            /// Tokens of the iteration by its time.
+            case tokensPerSecond
+        }
+
+        public let phase: TrainingSession.Phase
+        /// Rows read, training iterations done, epochs evaluated or sample prompts answered.
+        public let itemCount: Int
+        /// As many as there will be in the whole session; nil: unknown.
+        public let totalItemCount: Int?
+        /// Since the job began.
+        public let elapsedTime: Duration
+        public let metrics: [Metric: Double]
+    }
+
+    /// The session that the job trains.
+    public let session: TrainingSession
+    let feeds = Feeds()
+    private let settlement = Settlement<TrainedAdapter>()
+    private let flag: CancelFlag
+
+    /// What a job tells while it runs.
+    final class Feeds: Sendable {
+        let progress = ReplayedFeed<Progress>()
+        let checkpoints = ReplayedFeed<TrainingSession.Checkpoint>()
+        let phase = ReplayedFeed<TrainingSession.Phase>()
+        let warnings = ReplayedFeed<String>()
+
+        func finish() {
+            progress.finish()
+            checkpoints.finish()
+            phase.finish()
+            warnings.finish()
+        }
+    }
+
+    /// Begins to train.
+    ///
+    /// - Parameters:
+    ///   - session: that no other job trains.
+    ///   - flag: cancels the job when it is set.
+    ///   - pause: called on the job's thread after each moment; it may block the training.
+    ///   - ended: called on the job's thread at the end, before the result is given out.
+    /// - Throws: `SkeinError` if a job trains in the directory, or without a thread.
+    init(
+        _ session: TrainingSession, flag: CancelFlag = CancelFlag(),
+        pause: (@Sendable (SessionRun.Moment) -> Void)? = nil,
+        ended: (@Sendable (Result<TrainedAdapter, any Error>) -> Void)? = nil
+    ) throws {
+        self.session = session
+        self.flag = flag
+        let real = try BusyDirectories.enter(session.directory.path)
+        let run = SessionRun(session, feeds: feeds, flag: flag, pause: pause)
+        let isStarted = SystemThread.start("skein-session", stackBytes: 8 << 20) {
+            [feeds, settlement] in
+            let result = Result { try SkeinError.wrapping(run.run) }
+            BusyDirectories.leave(real)
+            feeds.finish()
+            ended?(result)
+            settlement.settle(result)
+        }
+        guard isStarted else {
+            BusyDirectories.leave(real)
+            throw SkeinError(
+                code: .inputOutput, what: "the system refuses another thread",
+                remedy: "raise the limit on processes (ulimit -u, or the container's)")
+        }
+    }
+
+    /// Reports: one when the rows are read, one in each `reportInterval` training iterations, one for
+    /// each evaluation, one for each answer to a sample prompt.
+    public var progress: some AsyncSequence<Progress, Never> & Sendable { feeds.progress.stream() }
+
+    /// Checkpoints when they are durable: one in each `checkpointInterval` iterations, and after
+    /// each epoch and the last iteration.
+    public var checkpoints: some AsyncSequence<TrainingSession.Checkpoint, Never> & Sendable {
+        feeds.checkpoints.stream()
+    }
+
+    /// The session's phases, from that in which the job found it.
+    public var phase: some AsyncSequence<TrainingSession.Phase, Never> & Sendable {
+        feeds.phase.stream()
+    }
+
+    /// What a person should know, of the data for instance; the job continues.
+    public var warnings: some AsyncSequence<String, Never> & Sendable { feeds.warnings.stream() }
+
+    /// The trained adapter, when the job is over. If the task that waits is cancelled, so is the job.
+    ///
+    /// - Throws: `SkeinError`, for instance if the session has another model or data;
+    ///   `CancellationError` if the job was cancelled before its last iteration. What was done is
+    ///   then in a checkpoint, and `AdapterTrainer.resume(_:)` continues.
+    public var result: TrainedAdapter {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await settlement.value()
+            } onCancel: {
+                cancel()
+            }
+        }
+    }
+
+    /// Stops after the current iteration, with a checkpoint, or while the job still reads.
+    public func cancel() { flag.set() }
+
+    /// Whether the job was cancelled; it may still be about to stop.
+    public var isCancelled: Bool { flag.isSet }
+}

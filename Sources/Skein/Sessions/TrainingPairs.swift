@@ -1,0 +1,47 @@
+import Foundation
+import SkeinBasics
+
+/// A prompt and what the model should answer.
+public struct PromptCompletion: Sendable, Hashable, Codable {
+    public var prompt: String
+    public var completion: String
+
+    public init(prompt: String, completion: String) {
+        self.prompt = prompt
+        self.completion = completion
+    }
+}
+
+/// What a session or an update task trains on, and what a trained adapter is measured on.
+public enum TrainingPairs: Sendable, Equatable {
+    /// Files with rows in any form that `skein train` takes.
+    case dataset(Dataset)
+    /// Rows in memory. A session writes them into its directory, as lines of JSON: equal pairs give
+    /// equal bytes, and so the adapter of `skein train` on that file.
+    case pairs([PromptCompletion])
+
+    /// A .jsonl file, or a folder with `train.jsonl`.
+    public static func file(_ path: String) -> TrainingPairs { .dataset(Dataset(at: path)) }
+
+    /// A .jsonl file, or a folder with `train.jsonl`.
+    public static func file(_ url: URL) -> TrainingPairs { .file(url.path) }
+}
+
+extension TrainingPairs {
+    /// `{"prompt":...,"completion":...}` for each pair, in their order.
+    static func write(_ pairs: [PromptCompletion], to path: String) throws {
+        guard !pairs.isEmpty else {
+            throw SkeinError(
+                code: .badData, what: "there are no pairs", place: "TrainingPairs.pairs",
+                remedy: "give at least one prompt with its completion")
+        }
+        try AtomicFile.write(to: path, access: .own) { output in
+            for pair in pairs {
+                let line = JSONLine([
+                    ("prompt", .string(pair.prompt)), ("completion", .string(pair.completion)),
+                ])
+                try Array((line.text + "\n").utf8).withUnsafeBytes { try output.append($0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+import Synchronization
+
+extension TrainingSession {
+    /// Options besides the data that tokens depend on.
+    private static let features: Set = [
+        "prompt-format", "train-on", "max-length", "chat-template", "template-argument",
+        "template-date",
+    ]
+
+    /// Takes the tokens of another session's rows, so that this one tokenizes none. Hashes this
+    /// session's data on the calling thread.
+    ///
+    /// - Parameter session: One whose rows are extracted: it trains, or has.
+    /// - Throws: `SkeinError` if this session has a checkpoint or is being trained, if the other one
+    ///   has no tokens, or if they are of other data (with both SHA-256) or of other settings. If
+    ///   they are of another model, the next job's `result` throws.
+    public func reuseExtractedFeatures(from session: TrainingSession) throws {
+        try SkeinError.wrapping {
+            let real = try BusyDirectories.enter(directory.path)
+            defer { BusyDirectories.leave(real) }
+            try checkCanReuse()
+            let files = try session.tokenFiles()
+            try checkData(against: session)
+            try checkSettings(against: session)
+            try AtomicFile.makeDirectory(directory.tokens, access: .own)
+            for file in files {
+                let own = FilePath.join(directory.tokens, FilePath.name(of: file))
+                // A second name for the same bytes: whoever changes the file replaces it.
+                guard link(file, own) != 0, errno != EEXIST else { continue }
+                try FileManager.default.copyItem(atPath: file, toPath: own)
+            }
+            state.withLock { $0.reusedDirectory = session.directory.path }
+        }
+    }
+
+    private func checkCanReuse() throws {
+        if let checkpoint = try Checkpoint.all(in: directory).last {
+            throw SkeinError(
+                code: .usage,
+                what: "the session already has a checkpoint, so its rows are extracted",
+                place: checkpoint.url.path,
+                remedy: "reuse features in a new session, before its first job")
+        }
+        guard parameters.machine.keepsTokens else {
+            throw SkeinError(
+                code: .usage, what: "the session keeps no tokens", place: directory.path,
+                remedy: "leave `Machine.keepsTokens` true")
+        }
+    }
+
+    /// The files with this session's tokens.
+    private func tokenFiles() throws -> [String] {
+        let names = try DiskStore().names(in: directory.tokens).filter { $0.hasSuffix(".tokens") }
+        guard !names.isEmpty, DiskStore().exists(directory.run) else {
+            throw SkeinError(
+                code: .usage, what: "the other session has no extracted features yet",
+                place: directory.path,
+                remedy: "wait until it is in phase `training`; a run of skein train has none here")
+        }
+        return names.map { FilePath.join(directory.tokens, $0) }
+    }
+
+    private func checkData(against other: TrainingSession) throws {
+        let recorded = try RunFile(path: other.directory.run)
+        let files = try DataFiles(
+            path: dataset.path, validation: dataset.validation, test: dataset.test)
+        func check(_ path: String?, _ then: String?) throws {
+            let now = try path.map { try RegularFile.digest(of: $0).digest.description }
+            guard now != then else { return }
+            throw SkeinError(
+                code: .badData,
+                what: "the other session's features are of other data: SHA-256 "
+                    + "\(then ?? "none (no file)"), and now \(now ?? "none (no file)")",
+                place: path ?? dataset.path,
+                remedy: "restore the file, or leave out reuseExtractedFeatures")
+        }
+        try check(files.train, recorded.dataDigest)
+        try check(files.validation, recorded.validationDigest)
+    }
+
+    private func checkSettings(against other: TrainingSession) throws {
+        let mine = try request().configuration
+        let theirs = try other.request().configuration
+        var differences = mine.differences(from: theirs).filter { Self.features.contains($0.field) }
+        if mine.inputs.skipBadLines != theirs.inputs.skipBadLines {
+            differences.append(
+                Difference(
+                    field: "skip-bad-lines", recorded: "\(theirs.inputs.skipBadLines)",
+                    requested: "\(mine.inputs.skipBadLines)"))
+        }
+        guard let first = differences.first else { return }
+        throw SkeinError(
+            code: .badData,
+            what: "the other session's features were extracted with "
+                + "\(OptionNames.inCode("--" + first.field)) \(first.recorded), not "
+                + first.requested,
+            place: other.directory.path,
+            remedy: "use the same settings, or leave out reuseExtractedFeatures")
+    }
+}
