@@ -29,9 +29,9 @@ extension GenerationGuide where Value == String {
 
     /// A text that matches a regular expression as a whole.
     ///
-    /// A literal and `Regex("...")` have a text, and so has most that is built with RegexBuilder. One
-    /// with parts that are functions has none, and gives `GenerationSchema.SchemaError.invalidGuide`
-    /// when the schema is used. docs/SCHEMAS.md says what cannot be enforced.
+    /// A literal and `Regex("...")` have a text. Of what is built with RegexBuilder, only some has one
+    /// that says the same; the rest gives `GenerationSchema.SchemaError.invalidGuide` when the schema
+    /// is used. docs/SCHEMAS.md says what cannot be enforced.
     public static func pattern<Output>(_ regex: Regex<Output>) -> GenerationGuide<String> {
         GenerationGuide(GuideRule(regex))
     }
@@ -45,8 +45,7 @@ extension GenerationGuide where Value == String {
 
 extension GuideRule {
     init(_ regex: Regex<some Any>) {
-        // Underscored, and the only way to the text of a literal (facts-swift-api, section 6).
-        self = regex._literalPattern.map(Self.pattern) ?? .unknownPattern
+        self = RegexSource.text(of: regex).map(Self.pattern) ?? .unknownPattern
     }
 }
 

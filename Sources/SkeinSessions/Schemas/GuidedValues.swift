@@ -29,11 +29,14 @@ enum GuidedValues {
                     listed.contains($0) && known.insert($0).inserted
                 }
             case .pattern(let source):
+                if let difference = RegexSource.difference(in: source) {
+                    throw invalid(place, difference)
+                }
                 patterns.append(JSONField("pattern", .text("^(?:\(source))$")))
             case .unknownPattern:
                 throw invalid(
                     place,
-                    "the text of its regular expression is unknown: use a literal, or a text")
+                    "its pattern has no text: write it as a literal, not with RegexBuilder")
             default: throw misplaced(place)
             }
         }

@@ -103,6 +103,10 @@ struct GuidedWritingTests {
                 $0.wholeMatch(of: /[A-Z]{2}-[0-9]+/) != nil
             })
         #expect(
+            try values(of: String.self, .pattern(/^(?<year>\d{4})-(\d\d)$/)).allSatisfy {
+                $0.wholeMatch(of: /[0-9]{4}-[0-9]{2}/) != nil
+            })
+        #expect(
             try values(of: String.self, .pattern(/a|bc/), .pattern(/[ab].*/)).allSatisfy {
                 ["a", "bc"].contains($0)
             })

@@ -62,7 +62,15 @@ struct SchemaErrorTests {
                 .init(
                     name: "a", type: String.self,
                     guides: [.pattern(Regex { Even() })]), "a",
-                "the text of its regular expression is unknown: use a literal, or a text"
+                "its pattern has no text: write it as a literal, not with RegexBuilder"
+            ),
+            (
+                .init(name: "a", type: String.self, guides: [.pattern(source: "[a[bc]]")]), "a",
+                "its pattern has a set inside of a set: write it as one"
+            ),
+            (
+                .init(name: "a", type: String.self, guides: [.pattern(source: #"[\w--\d]"#)]), "a",
+                "its pattern has -- in a set: write it as one set"
             ),
         ]
         for (property, path, what) in wrong {
