@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// One list of settings for every Swift target: Swift 6 mode, no warning passes.
@@ -95,6 +96,8 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
                 "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
             ]),
+        // The compiler runs it; it links the C library only, so that it builds in seconds.
+        .macro(name: "SkeinMacros", swiftSettings: strict),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
@@ -109,6 +112,7 @@ let package = Package(
         tests(of: "Formats", ["SkeinBasics"]),
         tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
         tests(of: "Grammar", ["SkeinBasics"]),
+        tests(of: "Macros", ["SkeinBasics"]),
         tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         tests(
             of: "Training",
