@@ -23,7 +23,8 @@ struct FoundDeclaration: Sendable {
 
     static func declarations(of text: String, file: String) -> [FoundDeclaration] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let head = #/(?<indent> *)(?:[a-z@]+(?:\([a-z]+\))? )*(?<keyword>struct|enum|actor) (?<name>\w+).*\{/#
+        let head =
+            #/(?<indent> *)(?:[a-z@]+(?:\([a-z]+\))? )*(?<keyword>struct|enum|actor) (?<name>\w+).*\{/#
         return lines.indices.compactMap { start in
             guard let match = lines[start].wholeMatch(of: head) else { return nil }
             let indent = String(match.output.indent)

@@ -19,7 +19,7 @@ import Testing
 
     @Test("damaged declarations are expanded or refused")
     func declarations() throws {
-        for number in 0..<Damage.count(2000) {
+        for number in 0..<Damage.count(1000) {
             var damage = Damage(number: number)
             let source = Self.damaged(&damage)
             let place = "SKEIN_TEST_SEED=\(Damage.seed), number \(number)"
@@ -40,7 +40,7 @@ import Testing
 
     @Test("damaged messages are answered")
     func messages() throws {
-        for number in 0..<Damage.count(2000) {
+        for number in 0..<Damage.count(1000) {
             var damage = Damage(number: number)
             let declarations = Self.declarations
             let declaration = declarations[damage.below(min(150, declarations.count))]

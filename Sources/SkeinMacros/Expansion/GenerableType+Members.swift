@@ -17,6 +17,7 @@ extension GenerableType {
     /// - Parameters:
     ///   - type: the type's name outside of everything.
     ///   - addsProtocol: false if the type conforms by its declaration.
+    /// - Returns: its source.
     func conformance(of type: String, addsProtocol: Bool) -> String {
         var writer = SourceWriter()
         let conformance = addsProtocol ? ": \(Library.generable)" : ""

@@ -72,7 +72,8 @@ extension GenerableType {
         if !hasOwnID {
             // An identity of another name is the content's as well.
             let other = properties.first { $0.isID && !$0.isOptional }
-            writer.line("self.id = \(other.map { "whole.\($0.name.written)" } ?? "\(Library.id)()")")
+            let id = other.map { "whole.\($0.name.written)" } ?? "\(Library.id)()"
+            writer.line("self.id = \(id)")
         }
         for property in properties {
             let name = property.name.written

@@ -12,6 +12,7 @@ struct GenerableCheck {
     ///   - declaration: what is written.
     ///   - attribute: `@Generable(...)` as it is written.
     ///   - surroundings: the declarations around it, the nearest first.
+    /// - Returns: what the expansions are written from.
     /// - Throws: what has to be mended first.
     static func type(
         of declaration: Declaration, attribute: String, surroundings: [String]
@@ -35,7 +36,9 @@ struct GenerableCheck {
         var type = GenerableType(
             name: declaration.name, access: access(surroundings),
             isActor: declaration.keyword == "actor",
-            isSendable: declaration.inherited.contains { $0 == "Sendable" || $0 == "Swift.Sendable" },
+            isSendable: declaration.inherited.contains {
+                ["Sendable", "Swift.Sendable"].contains($0)
+            },
             writesNil: false, shape: .record([]))
         guard ["struct", "enum", "actor"].contains(declaration.keyword) else {
             refuse(.wrongKind(keyword: declaration.keyword), at: declaration.nameOffset)

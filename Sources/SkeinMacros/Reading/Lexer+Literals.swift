@@ -54,7 +54,7 @@ extension Lexer {
         return true
     }
 
-    /// - Parameter parenthesis: the place of the opening one.
+    /// The place behind the closing parenthesis of the one that opens here.
     private mutating func endOfInterpolation(_ parenthesis: Int, depth: Int) -> Int {
         var place = parenthesis + 1
         var open = 1

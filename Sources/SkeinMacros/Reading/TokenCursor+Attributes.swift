@@ -116,7 +116,8 @@ struct PatternArgument {
             guard isWhole || isCalled else { continue }
             source += Self.between(cursor, from, place)
             source +=
-                isWhole ? ".pattern(source: \(SwiftLiteral.text(text)))"
+                isWhole
+                ? ".pattern(source: \(SwiftLiteral.text(text)))"
                 : "source: \(SwiftLiteral.text(text))"
             from = place + 1
         }

@@ -44,7 +44,10 @@ enum JSONValue: Equatable {
 
     /// Whatever is deeper than a reader takes is written as null.
     private func write(into bytes: inout [UInt8], depth: Int) {
-        guard depth < MacroLimits.jsonDepth else { return bytes += "null".utf8 }
+        guard depth < MacroLimits.jsonDepth else {
+            bytes += "null".utf8
+            return
+        }
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8

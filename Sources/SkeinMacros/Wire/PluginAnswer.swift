@@ -4,21 +4,21 @@ enum PluginAnswer {
 
     private static func value(to message: [UInt8]) -> JSONValue {
         guard let request = try? JSONReader.read(message) else {
-            return expansion("", refused: [.init(.unreadMessage, at: 0)], of: AttachedRequest())
+            return expansion("", refused: [Refusal(.unreadMessage, at: 0)], of: AttachedRequest())
         }
         switch PluginRequest(request) {
         case .capability:
             let capability = JSONValue.object([("protocolVersion", .whole(7))])
             return .object([("getCapabilityResult", .object([("capability", capability)]))])
         case .library:
-            return .object([
-                ("loadPluginLibraryResult", .object([("loaded", .bool(false)), ("diagnostics", .list([]))]))
-            ])
+            let loaded = JSONValue.object([("loaded", .bool(false)), ("diagnostics", .list([]))])
+            return .object([("loadPluginLibraryResult", loaded)])
         case .attached(let request):
             let result = AttachedExpansion.of(request)
             return expansion(result.source, refused: result.refusals, of: request)
         case .other(let name):
-            return expansion("", refused: [.init(.unknownRequest(name), at: 0)], of: AttachedRequest())
+            let refusal = Refusal(.unknownRequest(name), at: 0)
+            return expansion("", refused: [refusal], of: AttachedRequest())
         }
     }
 
