@@ -31,6 +31,21 @@ public struct Transcript: Sendable, Equatable {
         list.append(contentsOf: entries)
     }
 
+    /// The same history with other tools: those that a session has now, not those that it had when
+    /// the transcript was stored. Instructions are added if there are tools and no instructions.
+    package func presenting(_ tools: [any Tool]) -> Transcript {
+        let definitions = tools.map { ToolDefinition(tool: $0) }
+        var transcript = self
+        if case .instructions(var instructions) = list.first {
+            instructions.toolDefinitions = definitions
+            transcript.list[0] = .instructions(instructions)
+        } else if !tools.isEmpty {
+            let instructions = Instructions(segments: [], toolDefinitions: definitions)
+            transcript.list.insert(.instructions(instructions), at: 0)
+        }
+        return transcript
+    }
+
     /// Drops the entries from `count` on: what a request that failed had added.
     package mutating func cut(to count: Int) {
         list.removeSubrange(Swift.min(count, list.count)...)
