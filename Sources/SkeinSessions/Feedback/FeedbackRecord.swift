@@ -50,9 +50,7 @@ package struct FeedbackRecord: Sendable {
             JSONField(
                 "desiredOutputExamples", .list(try desiredOutputExamples.map(Self.coded))),
             JSONField("input", try Self.coded(input)),
-            JSONField(
-                "instructions",
-                .text(instructions?.segments.map(\.description).joined(separator: "\n"))),
+            JSONField("instructions", .text(instructions?.segments.text)),
             JSONField("issues", .list(issues.map(Self.coded))),
             JSONField("model", .text(model)),
             JSONField("output", try Self.coded(output)),

@@ -53,8 +53,6 @@ extension GenerationOptions: Codable {
             temperature: try object.number("temperature"),
             maximumResponseTokens: try object.integer("maximumResponseTokens"),
             toolCallingMode: mode, closesAtLimit: try object.flag("closesAtLimit") ?? false)
-        // The mode's own temperature is kept with the mode.
-        temperature = try object.number("temperature") ?? temperature
         do {
             try check()
         } catch {

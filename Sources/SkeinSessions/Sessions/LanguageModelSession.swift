@@ -43,7 +43,7 @@ public final class LanguageModelSession: Sendable, Observable {
     private convenience init(
         model: SystemLanguageModel, tools: [any Tool], text: String?
     ) {
-        let definitions = tools.map { Transcript.ToolDefinition(erasing: $0) }
+        let definitions = tools.map { Transcript.ToolDefinition(tool: $0) }
         var entries: [Transcript.Entry] = []
         if text != nil || !definitions.isEmpty {
             let segments = text.map { [Transcript.Segment.text(.init(content: $0))] } ?? []
@@ -113,10 +113,7 @@ public final class LanguageModelSession: Sendable, Observable {
             flaw = error
         }
         self.init(
-            model: model, tools: tools,
-            transcript: transcript.replacingTools(
-                tools.map { Transcript.ToolDefinition(erasing: $0) }),
-            flaw: flaw)
+            model: model, tools: tools, transcript: transcript.presenting(tools), flaw: flaw)
     }
 
     /// A new conversation, as older code spells it: guardrails are the model's.

@@ -17,7 +17,7 @@ struct SessionTools: Sendable {
     init(_ tools: [any Tool]) throws {
         try tools.check()
         self.tools = tools
-        entries = tools.map { Transcript.ToolDefinition(erasing: $0) }
+        entries = tools.map { Transcript.ToolDefinition(tool: $0) }
         let written = Self.written(tools.map(\.name))
         names = Dictionary(uniqueKeysWithValues: zip(written, tools.indices))
         definitions = try Self.definitions(
@@ -99,12 +99,5 @@ struct SessionTools: Sendable {
             }
             return written
         }
-    }
-}
-
-extension Transcript.ToolDefinition {
-    /// The definition of a tool of any type.
-    init(erasing tool: any Tool) {
-        self.init(name: tool.name, description: tool.description, parameters: tool.parameters)
     }
 }

@@ -31,16 +31,19 @@ public struct Transcript: Sendable, Equatable {
         list.append(contentsOf: entries)
     }
 
-    /// The same transcript with other tools in its instructions.
-    func replacingTools(_ tools: [ToolDefinition]) -> Transcript {
-        var entries = list
-        if case .instructions(var instructions)? = entries.first {
-            instructions.toolDefinitions = tools
-            entries[0] = .instructions(instructions)
+    /// The same history with other tools: those that a session has now, not those that it had when
+    /// the transcript was stored. Instructions are added if there are tools and no instructions.
+    package func presenting(_ tools: [any Tool]) -> Transcript {
+        let definitions = tools.map { ToolDefinition(tool: $0) }
+        var transcript = self
+        if case .instructions(var instructions) = list.first {
+            instructions.toolDefinitions = definitions
+            transcript.list[0] = .instructions(instructions)
         } else if !tools.isEmpty {
-            entries.insert(.instructions(.init(segments: [], toolDefinitions: tools)), at: 0)
+            let instructions = Instructions(segments: [], toolDefinitions: definitions)
+            transcript.list.insert(.instructions(instructions), at: 0)
         }
-        return Transcript(entries: entries)
+        return transcript
     }
 
     /// Drops the entries from `count` on: what a request that failed had added.

@@ -69,3 +69,8 @@ extension Transcript {
         public var description: String { content.jsonString }
     }
 }
+
+extension [Transcript.Segment] {
+    /// What a model reads of the segments: texts and JSON, each on a line of its own.
+    package var text: String { map(\.description).joined(separator: "\n") }
+}

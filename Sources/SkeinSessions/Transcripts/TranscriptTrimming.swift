@@ -17,15 +17,14 @@ extension Transcript {
         try trimmed(to: budget, keeping: newestTurns, counts: map(count))
     }
 
-    /// The transcript without its oldest turns, so that it fits a budget, for counts that take
-    /// time.
-    ///
-    /// - Parameters:
-    ///   - budget: what the entries may take together.
-    ///   - newestTurns: how many of the newest turns stay in any case.
-    ///   - count: what an entry takes: tokens, or whatever the budget counts.
-    /// - Returns: the longest end of the transcript that fits, behind its instructions.
-    /// - Throws: `TranscriptError.doesNotFit` if what must stay takes more; what `count` throws.
+    // Disfavoured, so that a count which takes no time needs no `await` in an asynchronous
+    // function. / The transcript without its oldest turns, so that it fits a budget, for counts
+    // that take / time. / / - Parameters: /   - budget: what the entries may take together. /   -
+    // newestTurns: how many of the newest turns stay in any case. /   - count: what an entry takes:
+    // tokens, or whatever the budget counts. / - Returns: the longest end of the transcript that
+    // fits, behind its instructions. / - Throws: `TranscriptError.doesNotFit` if what must stay
+    // takes more; what `count` throws.
+    @_disfavoredOverload
     public func trimmed(
         to budget: Int, keeping newestTurns: Int = 1, counting count: (Entry) async throws -> Int
     ) async throws -> Transcript {

@@ -93,9 +93,9 @@ struct ToolTests {
 
     @Test("Parameters are objects")
     func parameters() throws {
-        try [RunTimeTool(name: "a", parameters: Region.generationSchema) as any Tool].check()
+        try [RunTimeTool(name: "a", parameters: Outline.generationSchema) as any Tool].check()
         for schema in [
-            Weather.generationSchema, String.generationSchema, [Forecast].generationSchema,
+            SingleWord.generationSchema, String.generationSchema, [Forecast].generationSchema,
         ] {
             #expect(throws: ToolError.parametersNotObject(tool: "a")) {
                 try [RunTimeTool(name: "a", parameters: schema) as any Tool].check()

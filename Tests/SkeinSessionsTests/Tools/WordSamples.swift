@@ -30,7 +30,7 @@ struct Forecast: Generable, Equatable {
 }
 
 /// A type that is no object.
-struct Weather: Generable {
+struct SingleWord: Generable {
     var name: String
 
     init(_ content: GeneratedContent) throws { name = try content.value(String.self) }
@@ -43,7 +43,7 @@ struct Weather: Generable {
 }
 
 /// An enum with values: each of them is an object.
-struct Region: Generable {
+struct Outline: Generable {
     init(_ content: GeneratedContent) throws {}
 
     static var generationSchema: GenerationSchema {

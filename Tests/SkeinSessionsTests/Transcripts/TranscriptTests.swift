@@ -53,6 +53,36 @@ struct TranscriptTests {
         #expect(transcript == before)
     }
 
+    @Test("A session presents its own tools, whatever a transcript had")
+    func otherTools() throws {
+        let transcript = try SampleTranscript.full()
+        let other = RunTimeTool(name: "other")
+        let presenting = transcript.presenting([other])
+        #expect(Array(presenting[1...]) == Array(transcript[1...]))
+        guard case .instructions(let instructions) = presenting.first else {
+            Issue.record("no instructions")
+            return
+        }
+        #expect(instructions.id == "i")
+        #expect(instructions.toolDefinitions == [Transcript.ToolDefinition(tool: other)])
+        let bare = Transcript(entries: [Self.prompt("p")])
+        #expect(bare.presenting([]) == bare)
+        let added = bare.presenting([other])
+        #expect(added.count == 2)
+        try added.check()
+    }
+
+    @Test("The text of segments has a line for each")
+    func text() throws {
+        let content = GeneratedContent(properties: ["a": 1])
+        let segments: [Transcript.Segment] = [
+            .text(Transcript.TextSegment(content: "x\ny")),
+            .structure(Transcript.StructuredSegment(source: "A", content: content)),
+        ]
+        #expect(segments.text == "x\ny\n" + #"{"a":1}"#)
+        #expect(Set(segments.map(\.id)).count == 2)
+    }
+
     @Test("Printed, each entry is one line with its kind in parentheses")
     func printing() throws {
         let lines = try SampleTranscript.full().description.split(

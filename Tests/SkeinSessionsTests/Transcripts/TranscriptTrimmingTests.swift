@@ -88,7 +88,12 @@ struct TranscriptTrimmingTests {
             await Task.yield()
             return 1
         }
-        #expect(try await Self.kinds(transcript.trimmed(to: 3, counting: slow)) == "ipr")
+        let waited = try await transcript.trimmed(to: 3, counting: slow)
+        #expect(Self.kinds(waited) == "ipr")
+        let inline = try await transcript.trimmed(to: 3) { try await slow($0) }
+        #expect(inline == waited)
+        let atOnce = try transcript.trimmed(to: 3) { _ in 1 }
+        #expect(atOnce == waited)
         #expect(throws: Failure.self) {
             try transcript.trimmed(to: 3) { _ in throw Failure() }
         }
