@@ -21,6 +21,9 @@ struct WordSplitter: Sendable {
     /// Whether the word is a single character, which only marks may join.
     private var isAlone = false
 
+    /// Whether no word has begun.
+    var isEmpty: Bool { word.isEmpty }
+
     /// Takes the next piece.
     ///
     /// - Parameters:
