@@ -6,11 +6,11 @@ generable_types() {
     local folder=$1 count=$2 properties=$3 type place file
     for ((type = 0; type < count; type++)); do
         file=$folder/Types$((type / 10)).swift
-        if ((type % 10 == 0)); then
+        ((type % 10)) || {
             printf 'import SkeinSessions\n@Generable enum Mood%d { case calm, wild, shy }\n' $((type / 10))
             printf '@Generable enum Union%d { case none, text(String), pair(first: Int, second: [Double]?) }\n' $((type / 10))
             printf '@Generable struct Leaf%d { var a: String; var b: Int; var c: Double? }\n' $((type / 10))
-        fi >"$file"
+        } >"$file"
         {
             printf '@Generable(description: "Type %d") struct Type%d {\n' "$type" "$type"
             for ((place = 0; place < properties; place++)); do
