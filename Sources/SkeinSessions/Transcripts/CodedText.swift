@@ -18,8 +18,9 @@ struct CodedText: Codable {
 
     private static func scalar(_ decoder: any Decoder) throws -> JSONText? {
         let container = try decoder.singleValueContainer()
-        if let text = try? container.decode(String.self) { return .text(text) }
+        // Null first: for property lists it is a text, too.
         if container.decodeNil() { return .null }
+        if let text = try? container.decode(String.self) { return .text(text) }
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int64.self) { return .number("\(number)") }
         if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
@@ -77,7 +78,8 @@ struct CodedText: Codable {
             let number = NumberText(checked: text)
             if let integer = number.int {
                 try container.encode(integer)
-            } else if let decimal = number.decimal {
+            } else if let decimal = number.decimal, NumberText(number.double) != number {
+                // More digits than a Double has; only JSON has numbers for these.
                 try container.encode(decimal)
             } else {
                 try container.encode(number.double)

@@ -53,12 +53,26 @@ struct TranscriptCodingTests {
         #expect(try Transcript(jsonData: coded) == transcript)
     }
 
+    @Test("Property lists keep it, too")
+    func propertyLists() throws {
+        let transcript = try SampleTranscript.full()
+        for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = format
+            let data = try encoder.encode(transcript)
+            let again = try PropertyListDecoder().decode(Transcript.self, from: data)
+            #expect(again == transcript)
+            #expect(try again.jsonData() == transcript.jsonData())
+        }
+    }
+
     @Test("Keys of structured content keep their order through coders that lose it")
     func order() throws {
         let texts = [
             #"{"b":1,"a":{"z":[{"y":0,"x":1},{"x":2,"y":3}],"k":null},"c":[]}"#,
             #"{"a":{"b":1},"c":[{"d":1}]}"#, "[]", #"[{"b":1,"a":2},{"a":1,"b":2}]"#, "12",
-            #""text""#, "null", "true", "1.5", "18446744073709551616", #"{"é":1,"e":2,"":3}"#,
+            #""text""#, "null", "true", "1.5", "18446744073709551616", "0.1", "-7",
+            "0.12345678901234567890123", "[null,1e-200]", #"{"é":1,"e":2,"":3}"#,
         ]
         for text in texts {
             let transcript = Transcript(entries: [
