@@ -176,6 +176,18 @@ struct TranscriptCodingTests {
                 place: "transcript.entries[3].contents[0].structure.x-order",
                 expected: "the keys of content")
         ),
+        (
+            #""x-order":[["town","degrees"]]}"#, #""x-order":[["town","degrees"],[]]}"#,
+            .wrongValue(
+                place: "transcript.entries[3].contents[0].structure.x-order",
+                expected: "the keys of content")
+        ),
+        (
+            #""x-order":[["town","degrees"]]}"#, #""x-order":"town"}"#,
+            .wrongValue(
+                place: "transcript.entries[3].contents[0].structure.x-order",
+                expected: "the keys of content")
+        ),
         (#""id":"r","#, #""id":"p","#, .duplicateID(id: "p", entry: 5)),
         (#""id":"c2","name""#, #""id":"c1","name""#, .duplicateID(id: "c1", entry: 2)),
         (
