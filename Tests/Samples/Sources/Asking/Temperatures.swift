@@ -36,7 +36,9 @@ enum Temperatures {
         var nucleus = GenerationOptions()
         nucleus.samplingMode = .random(probabilityThreshold: 0.9)
         nucleus.maximumResponseTokens = 12
-        print("nucleus: \(try await LanguageModelSession().respond(to: prompt, options: nucleus).content)")
+        print(
+            "nucleus: \(try await LanguageModelSession().respond(to: prompt, options: nucleus).content)"
+        )
 
         let long = GenerationOptions(maximumResponseTokens: 100)
         try expect(long != GenerationOptions(maximumResponseTokens: 200), "options are values")

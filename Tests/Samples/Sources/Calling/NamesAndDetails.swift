@@ -30,7 +30,8 @@ struct ApplePage: Tool {
 enum NamesAndDetails {
     static func run() async throws {
         let book = [
-            "Boskoop": "Sour, keeps until March.", "Gravensteiner": "Fragrant, eat it in September.",
+            "Boskoop": "Sour, keeps until March.",
+            "Gravensteiner": "Fragrant, eat it in September.",
             "Ontario": "Juicy, for cakes.",
         ]
         let session = LanguageModelSession(tools: [try ApplePage(book: book)]) {

@@ -23,7 +23,9 @@ enum PermissiveModel {
             checks: [try DenyList(["villain"])], permissiveContentTransformations: true)
         let guarded = SystemLanguageModel(guardrails: checks)
         let text = "You villain!"
-        print(try await LanguageModelSession(model: guarded).respond(to: text, options: options).content)
+        print(
+            try await LanguageModelSession(model: guarded).respond(to: text, options: options)
+                .content)
         do {
             let tone = try await LanguageModelSession(model: guarded).respond(
                 to: text, generating: Tone.self, options: options)

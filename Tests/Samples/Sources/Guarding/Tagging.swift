@@ -40,7 +40,8 @@ enum Tagging {
             options: options
         ).content
         print(letter)
-        try expect(letter.actions.count <= 3 && letter.emotions.count <= 3, "there are three at most")
+        try expect(
+            letter.actions.count <= 3 && letter.emotions.count <= 3, "there are three at most")
 
         let picture = try await LanguageModelSession(model: model).respond(
             to: "Two children fly a kite above a pond.", generating: PictureTags.self,

@@ -31,7 +31,9 @@ enum TokenBudget {
         let schema = try await model.tokenCount(for: GardenTip.generationSchema)
         let prompt = try await model.tokenCount(for: "Is it time to water the beans?")
         let builder = try await model.tokenCount(for: Prompt { "Is it time to water the beans?" })
-        print("window \(model.contextSize): rules \(rules), tool \(tool), schema \(schema), \(prompt)")
+        print(
+            "window \(model.contextSize): rules \(rules), tool \(tool), schema \(schema), \(prompt)"
+        )
         for count in [rules, tool, schema, prompt] { try expect(count > 0, "all of it counts") }
         try expect(prompt == builder, "a text and a prompt of it count the same")
 

@@ -34,8 +34,9 @@ enum WordLists {
         let model = SystemLanguageModel(
             guardrails: .init(checks: [list], log: try SafetyLog(fileURL: file)))
         let session = LanguageModelSession(model: model)
-        for (prompt, term) in [("Tell of a basilisk.", "basilisk"), ("Tell of a griffin.", "griffin")]
-        {
+        for (prompt, term) in [
+            ("Tell of a basilisk.", "basilisk"), ("Tell of a griffin.", "griffin"),
+        ] {
             try list.replace(with: [term])
             do {
                 _ = try await session.respond(to: prompt)

@@ -5,7 +5,8 @@ import SampleRunner
 enum AppTypes {
     static func run() async throws {
         let options = Shaping.brief(48)
-        func ask<Value: Generable>(_ text: String, _ type: Value.Type = Value.self) async throws -> Value
+        func ask<Value: Generable>(_ text: String, _ type: Value.Type = Value.self) async throws
+            -> Value
         {
             let response = try await LanguageModelSession().respond(
                 to: text, generating: type, options: options)

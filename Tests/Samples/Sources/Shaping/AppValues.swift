@@ -7,7 +7,8 @@ enum AppValues {
         let list = PackingList(things: [
             .init(name: "rope", amount: "9 metres"), .init(name: "map", amount: "1 pieces"),
         ])
-        try expect(list.things.map(\.name) == ["rope", "map"], "the memberwise initialiser is there")
+        try expect(
+            list.things.map(\.name) == ["rope", "map"], "the memberwise initialiser is there")
 
         let change = ChangeNote(kind: .fix, subject: "The gate closes", area: nil, reason: "Goats")
         let content = change.generatedContent

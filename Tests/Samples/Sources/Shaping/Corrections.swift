@@ -46,7 +46,8 @@ enum Corrections {
             options: GenerationOptions(maximumResponseTokens: 64))
         switch appointment.content {
         case .once(let hour): print("once at \(hour.hour):\(hour.minute)")
-        case .weekly(let day, let hour): print("each \(day.rawValue) at \(hour.hour):\(hour.minute)")
+        case .weekly(let day, let hour):
+            print("each \(day.rawValue) at \(hour.hour):\(hour.minute)")
         case .cancelled: print("not at all")
         }
 

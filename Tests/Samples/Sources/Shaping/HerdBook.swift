@@ -23,6 +23,7 @@ enum HerdBook {
         let animal = response.content
         print("\(animal.name), \(animal.age): \(animal.habit)")
         try expect((0...20).contains(animal.age), "the age is in its range")
-        try expect(["Flecki", "Zilla", "Bruno", "Mira"].contains(animal.name), "the name is listed")
+        try expect(
+            ["Flecki", "Zilla", "Bruno", "Mira"].contains(animal.name), "the name is listed")
     }
 }

@@ -44,7 +44,8 @@ final class PartialValues {
         if let place = card.place { lines.append("From \(place)") }
         if let sights = card.sights {
             for sight in sights {
-                lines.append("\(sight.name ?? "...") \(String(repeating: "*", count: sight.stars ?? 0))")
+                lines.append(
+                    "\(sight.name ?? "...") \(String(repeating: "*", count: sight.stars ?? 0))")
             }
         }
         if let closing = card.closing { lines.append(closing) }
