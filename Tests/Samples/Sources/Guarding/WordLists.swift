@@ -21,10 +21,10 @@ enum WordLists {
     }
 
     static func run() async throws {
-        let answer = try await answer(to: "Tell of a knight.")
-        print(answer ?? "(an answer that is not shown)")
+        let tale = try await answer(to: "Tell of a knight.")
+        print(tale ?? "(an answer that is not shown)")
         try expect(
-            try await self.answer(to: "Tell of a BASILISK!") == nil, "the prompt is looked at")
+            try await answer(to: "Tell of a BASILISK!") == nil, "the prompt is looked at")
 
         // The same with this library's list, which can be replaced, and a log.
         let file = FileManager.default.temporaryDirectory
