@@ -102,7 +102,7 @@ struct ToolTests {
             }
         }
         let coded: [(String, Bool)] = [
-            (##"{"$ref":"#/$defs/A~1B","$defs":{"A/B":{"type":"object"}}}"##, true),
+            (##"{"$ref":"#/$defs/A~1B~01","$defs":{"A/B~1":{"type":"object"}}}"##, true),
             (
                 ##"{"anyOf":[{"type":"object"},{"$ref":"#/$defs/A"}],"##
                     + ##""$defs":{"A":{"type":"object"}}}"##,

@@ -257,18 +257,22 @@ struct TranscriptCodingTests {
 
     @Test("What could not be read again is not written")
     func unwritable() throws {
-        let deep = String(repeating: "[", count: 125) + String(repeating: "]", count: 125)
-        let transcript = Transcript(entries: [
-            .response(
-                Transcript.Response(
-                    assetIDs: [],
-                    segments: [
-                        .structure(
-                            Transcript.StructuredSegment(
-                                source: "X", content: try GeneratedContent(json: deep)))
-                    ]))
-        ])
-        #expect(throws: TranscriptError.tooDeep(limit: 128)) { try transcript.jsonData() }
+        func nested(_ depth: Int) throws -> Transcript {
+            let text =
+                String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            let segment = Transcript.StructuredSegment(
+                source: "X", content: try GeneratedContent(json: text))
+            return Transcript(entries: [
+                .response(Transcript.Response(assetIDs: [], segments: [.structure(segment)]))
+            ])
+        }
+        // Seven levels stand around a content.
+        let deepest = try nested(121)
+        #expect(try Transcript(jsonData: deepest.jsonData()) == deepest)
+        let coded = try JSONEncoder().encode(deepest)
+        #expect(try JSONDecoder().decode(Transcript.self, from: coded) == deepest)
+        let tooDeep = try nested(122)
+        #expect(throws: TranscriptError.tooDeep(limit: 128)) { try tooDeep.jsonData() }
         let options = GenerationOptions(maximumResponseTokens: 0)
         let wrong = Transcript(entries: [
             .prompt(Transcript.Prompt(segments: [], options: options))
