@@ -34,7 +34,8 @@ def outside(text, mark):
 
 def normal(text, renamed):
     """A declaration without what callers do not see: names inside of parameters, attributes, paths of types."""
-    text = re.sub(r"^@attached.*? (?=macro )|@(?:discardableResult|frozen|resultBuilder|Sendable|escaping)\b", "", text)
+    text = re.sub(r"^@attached.*? (?=macro )|@(?:discardableResult|frozen|resultBuilder|Sendable|escaping)\b", "",
+                  text)
     text = re.sub(r"\b(?:final|convenience|mutating|sending|public|nonisolated(?:\(nonsending\))?) ", "", text)
     text = re.sub(r"\bsome Sendable & ", "some ", text.replace("`", "")).replace("AsyncSequence<", "AsyncSequence <")
     text = re.sub(r"\b(?:[A-Z]\w*(?:<[\w, ]*>)?\.)+(?=[A-Z])", "", text)
@@ -43,7 +44,8 @@ def normal(text, renamed):
     text = re.sub(r"\s*:\s*", ": ", " ".join(text.split()))
     settable = not re.search(r"\{ get(?! set)|\blet ", text)
     text = re.sub(r" ?\{ get(?: set)?(.*?) ?\}", r"\1", text).replace("let ", "var ", 1)
-    head = re.match(r"((?:static )?(?:func|init|macro|struct|class|protocol|case)\b\??(?: [\w=]+)?)(?:<([^>]*)>)?(.*)", text)
+    head = re.match(r"((?:static )?(?:func|init|macro|struct|class|protocol|case)\b\??(?: [\w=]+)?)(?:<([^>]*)>)?(.*)",
+                    text)
     if head:
         name, generic, rest = head[1], head[2] or "", head[3]
         rest, _, where = rest.partition(" where ")
@@ -113,7 +115,7 @@ class Ours:
         paths = {}
         links = []
         for module in MODULES:
-            files = sorted(glob.glob(f"{folder}/{module}.symbols.json") + glob.glob(f"{folder}/{module}@*.symbols.json"))
+            files = sorted(glob.glob(f"{folder}/{module}[.@]*symbols.json"))
             if not files:
                 raise Problem(f"no symbols of {module}: build the package first")
             for file in files:
@@ -225,9 +227,8 @@ def judge(row, place, ours, renamed):
         if isType:
             fits.append(symbol)
             wanted = outside(declared, ":")[1]
-            wanted = {item.strip().split("<")[0] for item in (wanted or "").split(" where ")[0].split(",") if item.strip()}
-            wanted = {item for item in wanted if item in ours.conforms[path] or not re.match(r"T\d", item)}
-            lacking = wanted - ours.conforms[path]
+            wanted = re.findall(r"\w+", (wanted or "").split(" where ")[0])
+            lacking = set(wanted) - ours.conforms[path]
             kindDiffers = kind != "type" and not re.search(rf"\b{kind} ", symbol["text"])
             if (lacking or kindDiffers) and row.how != "differs":
                 raise Problem(f"{row}: here it is {symbol['text']}, without {lacking}")
@@ -299,7 +300,8 @@ alone.
 
 | against | symbols | same | differ | missing |
 |---|---|---|---|---|"""]
-    for name, part in (("26.0 to 26.4", in26), ("27", in27), ("older spellings", older), ("Create ML, Core ML", training)):
+    for name, part in (("26.0 to 26.4", in26), ("27", in27), ("older spellings", older),
+                       ("Create ML, Core ML", training)):
         out.append(f"| {name} | {count(part)} |")
     out.append("""
 For people with code: [FROM-FOUNDATION-MODELS.md](FROM-FOUNDATION-MODELS.md),
@@ -310,8 +312,8 @@ sources disagree: [Older spellings](#older-spellings).
     for title, other, part in tables:
         if part[0].since in ("create-ml", "core-ml") and not isTraining:
             isTraining = True
-            out.append("## Training, Create ML and Core ML\n\n[TRAINING-SESSIONS.md](TRAINING-SESSIONS.md) describes it. "
-                       "These have other names here, in the module `Skein`.\n")
+            out.append("## Training, Create ML and Core ML\n\nThese have other names here, in the module `Skein`. "
+                       "[TRAINING-SESSIONS.md](TRAINING-SESSIONS.md) describes them.\n")
         level = "###" if isTraining else "##"
         here = f" is `{other}`" if other and other not in ("AdapterTrainer", "TrainedAdapter") else ""
         here = here or (f": `{other}`" if other else "")
