@@ -51,7 +51,8 @@ def normal(text, renamed):
         rest, _, where = rest.partition(" where ")
         requirements = [item.strip() for item in where.split(",") if item.strip()]
         names = []
-        for item in generic.split(",") if name[0] not in "p" else []:
+        # A protocol's are its associated types, whose names callers see.
+        for item in [] if name.startswith("protocol") else generic.split(","):
             variable, _, bound = item.strip().partition(": ")
             if variable:
                 names.append(variable)
