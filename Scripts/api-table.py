@@ -258,6 +258,8 @@ def cell(text):
 
 def shown(row):
     words = row.words
+    if row.deprecated and "deprecated" not in words:
+        words = "; ".join(part for part in ("deprecated", words) if part)
     if row.status == "same":
         return "same" + (f"; {words}" if words else "")
     return f"**{row.status}**: {words}"
@@ -295,7 +297,8 @@ June 2025 beta and 26.0, and a third-party guide up to 26.4) and what Apple's pu
 removes or replaces, as far as we know; of the rest we take it that 27 has it. *A guide* is a spelling of that guide
 alone.
 
-- *same*: name, labels, types, defaults and effects are what the list has; where it has a name alone, that name.
+- *same*: name, labels, types, defaults and effects are what the list has; where it has a name alone, that name (`type`:
+  the sources do not say of which kind).
 - *differs*: it exists, and the row says what is not as there: another type, or another meaning.
 - *missing*: it does not exist here.
 
