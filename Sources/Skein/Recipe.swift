@@ -18,6 +18,21 @@ public struct Recipe: Sendable, Equatable {
         targetModules = configuration.targetModules.map(\.name)
     }
 
+    /// The defaults, with rank, alpha, target modules and layers of an adapter to start from. Reads
+    /// the adapter on the calling thread.
+    ///
+    /// - Throws: `SkeinError` if the adapter is missing, damaged or of another kind of model.
+    public init(continuing adapter: Adapter, of model: Model) throws {
+        self = try SkeinError.wrapping {
+            var configuration = TrainingConfiguration()
+            configuration.inputs.initAdapter = adapter.path
+            try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {
+                model.directory
+            }
+            return Recipe(configuration)
+        }
+    }
+
     // MARK: Adapter
 
     /// Rank of the adapter: rows of A, columns of B; 1 to 1024.

@@ -2,8 +2,8 @@ extension Refusal {
     /// What is wrong and what to do about it: the compiler's error at the user's place.
     var explained: String {
         switch reason {
-        case .wrongKind, .genericType, .condition, .emptyEnum, .noDeclaration, .tooDeep,
-            .argumentNotLiteral:
+        case .wrongKind, .genericType, .condition, .emptyEnum, .noDeclaration, .localType,
+            .hidden, .tooDeep, .argumentNotLiteral:
             ofDeclaration
         case .noType, .destructured, .tuple, .function, .twiceOptional, .actorState,
             .reservedName:
@@ -30,6 +30,12 @@ extension Refusal {
         case .emptyEnum(let name):
             "@Generable needs a value to generate; give the enum '\(name)' a case"
         case .noDeclaration: "@Generable found no declaration that it can read"
+        case .localType(let name):
+            "@Generable needs an extension, and types inside of functions have none; declare "
+                + "'\(name)' outside of the function"
+        case .hidden(let name):
+            "@Generable adds an extension to the file, which does not see '\(name)'; write "
+                + "fileprivate in place of private"
         case .tooDeep:
             "@Generable does not read strings inside the interpolations of \(MacroLimits.textDepth)"
                 + " strings; name a part of them as a constant"

@@ -7,6 +7,8 @@ struct Refusal: Error, Equatable {
         case condition
         case emptyEnum(name: String)
         case noDeclaration
+        case localType(name: String)
+        case hidden(name: String)
         case tooDeep
         case argumentNotLiteral(label: String)
         // Its properties.

@@ -6,7 +6,7 @@ import SkeinTestSupport
 /// A declaration of Tests/Fixtures/macros/expansions.txt and what the file says becomes of it.
 ///
 /// The file is a row of these, each as `=== title`, the declaration, `--- in` and what stands around
-/// it (if anything), and its answers: `--- members` and `--- extension`, or `--- refused OFFSET` for
+/// it, the nearest first and with ` ; ` between (if anything), and its answers: `--- members` and `--- extension`, or `--- refused OFFSET` for
 /// each refusal.
 struct Golden: Sendable {
     var title = ""
@@ -82,7 +82,7 @@ struct Golden: Sendable {
                 macro: "GenerableMacro", role: role, attribute: attribute,
                 declaration: declaration, extendedType: declared?.name.written ?? "",
                 conformance: conforms ? nil : "Generable",
-                surroundings: surrounding.map { [$0] } ?? []
+                surroundings: surrounding?.components(separatedBy: " ; ") ?? []
             ).answer)
     }
 }

@@ -122,6 +122,8 @@ public enum AdapterTrainer {
                     remedy: "leave `iterations` nil, or begin another session")
             }
             let inputs = record.configuration.inputs
+            if model == nil { try check(record.found(record.model), "model") }
+            if dataset == nil { try check(record.found(record.data), "dataset") }
             let session = TrainingSession(
                 directory: directory,
                 parameters: Parameters(
@@ -139,6 +141,13 @@ public enum AdapterTrainer {
             try session.takeUp()
             return session
         }
+    }
+
+    private static func check(_ path: String, _ parameter: String) throws {
+        guard !DiskStore().exists(path) else { return }
+        throw SkeinError(
+            code: .badData, what: "the session's \(parameter) is not there any more", place: path,
+            remedy: "give restoreTrainingSession the `\(parameter)` where it is now")
     }
 
     /// Begins or continues a session, from its newest valid checkpoint.

@@ -1,7 +1,5 @@
 import Foundation
 import SkeinBasics
-import SkeinModels
-import SkeinTraining
 
 /// Folders of an adapter's versions: `jargon`, `jargon-version-2`, `jargon-version-3`.
 enum AdapterVersion {
@@ -39,22 +37,5 @@ enum AdapterVersion {
             let number = Int(path[range.upperBound...]), (1..<most).contains(number)
         else { return (path, 1) }
         return (String(path[..<range.lowerBound]), number)
-    }
-}
-
-extension Recipe {
-    /// The defaults, with rank, alpha, target modules and layers of an adapter to start from. Reads the
-    /// adapter on the calling thread.
-    ///
-    /// - Throws: `SkeinError` if the adapter is missing, damaged or of another kind of model.
-    public init(continuing adapter: Adapter, of model: Model) throws {
-        self = try SkeinError.wrapping {
-            var configuration = TrainingConfiguration()
-            configuration.inputs.initAdapter = adapter.path
-            try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {
-                model.directory
-            }
-            return Recipe(configuration)
-        }
     }
 }

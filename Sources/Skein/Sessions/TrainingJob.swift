@@ -118,7 +118,8 @@ public final class TrainingJob: Sendable {
         }
     }
 
-    /// Stops after the current iteration, with a checkpoint, or while the job still reads.
+    /// Stops after the current iteration, and the validation that follows if an epoch ends with it,
+    /// with a checkpoint; or while the job still reads.
     public func cancel() { flag.set() }
 
     /// Whether the job was cancelled; it may still be about to stop.

@@ -49,7 +49,7 @@ extension GenerableType {
         writer.line("switch try content.caseName() {")
         for element in cases {
             let arguments = element.values.map { value in
-                let label = value.label.map { "\($0.written): " } ?? ""
+                let label = value.label.map { "\($0.label): " } ?? ""
                 return "\(label)try content.value(forProperty: \(value.property.literal))"
             }
             let values = arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))"

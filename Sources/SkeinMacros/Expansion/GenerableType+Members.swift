@@ -19,6 +19,7 @@ extension GenerableType {
     ///   - addsProtocol: false if the type conforms by its declaration.
     /// - Returns: its source.
     func conformance(of type: String, addsProtocol: Bool) -> String {
+        guard addsProtocol || !isActor else { return "" }
         var writer = SourceWriter()
         let conformance = addsProtocol ? ": \(Library.generable)" : ""
         writer.block("nonisolated extension \(type)\(conformance)") { writer in

@@ -6,6 +6,8 @@ struct GenerableCheck {
     }
 
     private let declaration: Declaration
+    /// What stands around it, the nearest first.
+    private let surroundings: [Declaration]
     private var refusals: [Refusal] = []
 
     /// - Parameters:
@@ -17,8 +19,10 @@ struct GenerableCheck {
     static func type(
         of declaration: Declaration, attribute: String, surroundings: [String]
     ) throws(Refusals) -> GenerableType {
-        var check = GenerableCheck(declaration: declaration)
-        let type = check.type(attribute: attribute, surroundings: surroundings)
+        var check = GenerableCheck(
+            declaration: declaration,
+            surroundings: surroundings.compactMap { try? DeclarationReader.read($0) })
+        let type = check.type(attribute: attribute)
         guard check.refusals.isEmpty else {
             let sorted = check.refusals.sorted { $0.offset < $1.offset }
             throw Refusals(list: Array(sorted.prefix(MacroLimits.refusals)))
@@ -26,15 +30,18 @@ struct GenerableCheck {
         return type
     }
 
-    private init(declaration: Declaration) { self.declaration = declaration }
+    private init(declaration: Declaration, surroundings: [Declaration]) {
+        self.declaration = declaration
+        self.surroundings = surroundings
+    }
 
     private mutating func refuse(_ reason: Refusal.Reason, at offset: Int) {
         refusals.append(Refusal(reason, at: offset))
     }
 
-    private mutating func type(attribute: String, surroundings: [String]) -> GenerableType {
+    private mutating func type(attribute: String) -> GenerableType {
         var type = GenerableType(
-            name: declaration.name, access: access(surroundings),
+            name: declaration.name, access: access,
             isActor: declaration.keyword == "actor",
             isSendable: declaration.inherited.contains {
                 ["Sendable", "Swift.Sendable"].contains($0)
@@ -44,6 +51,7 @@ struct GenerableCheck {
             refuse(.wrongKind(keyword: declaration.keyword), at: declaration.nameOffset)
             return type
         }
+        judgeSurroundings()
         if let offset = declaration.genericOffset {
             refuse(.genericType(name: declaration.name.plain), at: offset)
         }
@@ -56,17 +64,28 @@ struct GenerableCheck {
     }
 
     /// A type in an extension that is public is public, too.
-    private func access(_ surroundings: [String]) -> String {
+    private var access: String {
         switch declaration.access {
         case "public", "open": return "public "
         case "package": return "package "
         case "":
-            guard let nearest = surroundings.first,
-                let around = try? DeclarationReader.read(nearest), around.keyword == "extension",
+            guard let around = surroundings.first, around.keyword == "extension",
                 around.access == "public" || around.access == "package"
             else { return "" }
             return around.access + " "
         default: return ""
+        }
+    }
+
+    /// The compiler writes the extension at the end of the file, where it has to find the type.
+    private mutating func judgeSurroundings() {
+        let kinds = ["struct", "enum", "class", "actor", "protocol", "extension"]
+        if surroundings.contains(where: { !kinds.contains($0.keyword) }) {
+            refuse(.localType(name: declaration.name.plain), at: declaration.nameOffset)
+        } else if let hidden = ([declaration] + surroundings).dropLast().first(where: {
+            $0.access == "private"
+        }) {
+            refuse(.hidden(name: hidden.name.plain), at: declaration.nameOffset)
         }
     }
 

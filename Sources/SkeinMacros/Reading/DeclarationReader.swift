@@ -21,7 +21,8 @@ struct DeclarationReader {
         guard let keyword = cursor.takeWord() else { throw Refusal(.noDeclaration, at: 0) }
         declaration.keyword = keyword.text
         declaration.nameOffset = cursor.offset
-        guard let name = cursor.takeWord() else {
+        let isNameless = ["init", "deinit", "subscript", "func"].contains(keyword.text)
+        guard let name = cursor.takeWord() ?? (isNameless ? keyword : nil) else {
             throw Refusal(.noDeclaration, at: keyword.range.lowerBound)
         }
         declaration.name = Name(name.text)

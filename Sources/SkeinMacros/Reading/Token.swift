@@ -36,6 +36,14 @@ struct Name: Equatable {
             ? String(written.dropFirst().dropLast()) : written
     }
 
+    /// As a label of an argument: the compiler warns of backticks there that it does not need.
+    var label: String {
+        let isPlain = plain.utf8.allSatisfy { Lexer.isNamePart($0) || Lexer.isDigit($0) }
+        let startsWithDigit = plain.utf8.first.map(Lexer.isDigit) ?? true
+        let needed = !isPlain || startsWithDigit || ["inout", "_"].contains(plain)
+        return needed ? written : plain
+    }
+
     /// The plain name as a literal of Swift.
     var literal: String { SwiftLiteral.text(plain) }
 }

@@ -14,7 +14,7 @@ extension GeneratedContent {
     ) {
         var writer = PropertyWriter()
         for (name, value) in properties { writer.write(name, content: value.generatedContent) }
-        self.init(writer.storage, id: id)
+        self = writer.content(id: id)
     }
 
     /// A structure with the properties of a sequence, in its order. Optional values that are nil are
@@ -39,19 +39,19 @@ extension GeneratedContent {
                 writer.write(name, content: content)
             }
         }
-        self.init(writer.storage, id: id)
+        self = writer.content(id: id)
     }
 
     /// An array of values that may be of different types.
     public init<S: Sequence>(elements: S, id: GenerationID? = nil)
     where S.Element == any ConvertibleToGeneratedContent {
-        self.init(.array(elements.map(\.generatedContent)), id: id)
+        self.init(elements: elements.map(\.generatedContent), id)
     }
 
     /// An array of values.
     public init<S: Sequence>(elements: S, id: GenerationID? = nil)
     where S.Element: ConvertibleToGeneratedContent {
-        self.init(.array(elements.map(\.generatedContent)), id: id)
+        self.init(elements: elements.map(\.generatedContent), id)
     }
 
     /// A content of a kind. A number that is not finite becomes null, as JSON has none. Names without
@@ -63,18 +63,19 @@ extension GeneratedContent {
         case .bool(let value): self.init(.bool(value), id: id)
         case .number(let value): self.init(NumberText(value), id: id)
         case .string(let text): self.init(.string(text), id: id)
-        case .array(let elements):
-            self.init(
-                .array(elements), id: id, isComplete: elements.allSatisfy(\.isComplete))
+        case .array(let elements): self.init(elements: elements, id)
         case .structure(let properties, let orderedKeys):
             var writer = PropertyWriter()
             for key in orderedKeys + properties.keys.sorted() {
                 if let value = properties[key] { writer.write(key, content: value) }
             }
-            self.init(
-                writer.storage, id: id,
-                isComplete: writer.properties.values.allSatisfy(\.isComplete))
+            self = writer.content(id: id)
         }
+    }
+
+    /// An array, which is complete if its elements are.
+    init(elements: [GeneratedContent], _ id: GenerationID?) {
+        self.init(.array(elements), id: id, isComplete: elements.allSatisfy(\.isComplete))
     }
 
     /// A number, or null if there is none.

@@ -19,14 +19,17 @@ public struct PropertyWriter {
     }
 
     /// The structure.
-    public var content: GeneratedContent { GeneratedContent(storage) }
+    public var content: GeneratedContent { content(id: nil) }
+
+    /// The structure, which is complete if its properties are.
+    func content(id: GenerationID?) -> GeneratedContent {
+        GeneratedContent(
+            .structure(properties: properties, orderedKeys: orderedKeys), id: id,
+            isComplete: properties.values.allSatisfy(\.isComplete))
+    }
 
     mutating func write(_ name: String, content: GeneratedContent) {
         if content.isAbsent { return }
         if properties.updateValue(content, forKey: name) == nil { orderedKeys.append(name) }
-    }
-
-    var storage: GeneratedContent.Storage {
-        .structure(properties: properties, orderedKeys: orderedKeys)
     }
 }

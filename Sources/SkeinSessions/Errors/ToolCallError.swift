@@ -26,12 +26,7 @@ extension LanguageModelSession.ToolCallError: LocalizedError {
     public var errorDescription: String? { "The tool \(inQuotes(tool.name)) failed." }
 
     /// What the tool threw, in its own words.
-    public var failureReason: String? {
-        if let explained = underlyingError as? any Explained {
-            return explained.explanation.sentence
-        }
-        return (underlyingError as? any LocalizedError)?.errorDescription ?? "\(underlyingError)"
-    }
+    public var failureReason: String? { words(of: underlyingError) }
 
     /// What to do about it, if the tool's error says that.
     public var recoverySuggestion: String? {

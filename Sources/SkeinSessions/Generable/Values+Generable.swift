@@ -78,7 +78,7 @@ extension Array: ConvertibleFromGeneratedContent where Element: ConvertibleFromG
 extension Array: ConvertibleToGeneratedContent where Element: ConvertibleToGeneratedContent {
     /// The elements as an array.
     public var generatedContent: GeneratedContent {
-        GeneratedContent(.array(map(\.generatedContent)))
+        GeneratedContent(elements: map(\.generatedContent), nil)
     }
 }
 

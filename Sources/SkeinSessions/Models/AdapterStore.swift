@@ -36,7 +36,8 @@ struct AdapterStore {
 
     /// - Throws: `AssetError.invalidAdapterName`.
     func check(_ name: String) throws {
-        let isName = !name.isEmpty && name.utf8.count <= Self.nameBytes
+        let isName =
+            !name.isEmpty && name.utf8.count <= Self.nameBytes
             && name.utf8.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
@@ -46,7 +47,8 @@ struct AdapterStore {
         guard isName else {
             throw SystemLanguageModel.Adapter.AssetError.invalidAdapterName(
                 .init(
-                    debugDescription: "\(String(reflecting: String(name.prefix(80)))) is no name of "
+                    debugDescription:
+                        "\(String(reflecting: String(name.prefix(80)))) is no name of "
                         + "an adapter: use letters, digits and underscores, at most "
                         + "\(Self.nameBytes)"))
         }
@@ -86,7 +88,7 @@ struct AdapterStore {
             guard let adapter = try? SystemLanguageModel.Adapter(path: item.path) else {
                 return false
             }
-            return adapter.baseDigest == nil || adapter.baseDigest == base
+            return adapter.baseDigest == nil || adapter.baseDigest?.lowercased() == base
         }
     }
 
@@ -101,7 +103,8 @@ struct AdapterStore {
         }
         let stated = named.compactMap { try? SystemLanguageModel.Adapter(path: $0.path).baseDigest }
             .compactMap { $0 }
-        return "no adapter \(name) in \(directory) was made for the configured model, whose SHA-256 is "
+        return
+            "no adapter \(name) in \(directory) was made for the configured model, whose SHA-256 is "
             + "\(try baseDigest()): those there are for \(Set(stated).sorted().joined(separator: ", "))"
             + "; train one for this model, or set SKEIN_MODEL to theirs"
     }
@@ -113,7 +116,7 @@ struct AdapterStore {
         let base = try baseDigest()
         for item in all {
             guard let made = try? SystemLanguageModel.Adapter(path: item.path).baseDigest,
-                made != base
+                made.lowercased() != base
             else { continue }
             try FileManager.default.removeItem(atPath: item.path)
         }

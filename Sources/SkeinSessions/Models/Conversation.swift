@@ -100,6 +100,9 @@ package protocol ReplySource: Sendable {
     /// Tokens of a text by itself.
     func tokenCount(of text: String) async throws -> Int
 
+    /// Tokens of a text that follows another one and is cut by itself, as a conversation's blocks are.
+    func tokenCount(ofBlock text: String) async throws -> Int
+
     /// Tokens of a rendered conversation, with or without the beginning of a reply.
     func tokenCount(of conversation: Conversation, addsReply: Bool) async throws -> Int
 

@@ -11,12 +11,26 @@ struct ConversationTokens: Sendable {
     /// in which it cannot come, and the prompt is the same as with calls; without such a token the model
     /// is not told of the tools.
     let marker: Int32?
+    /// Whether the template refuses two turns of the user in a row, as a request leaves them that was
+    /// cancelled; then they are one.
+    let joinsTurns: Bool
+    /// Whether the template drops spaces around what the user says.
+    let trims: Bool
 
     init(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) {
         self.prompts = prompts
         self.tokenizer = tokenizer
         takesSystem = Self.takesSystem(prompts, tokenizer)
         marker = tokenizer.id(of: prompts.format.marker)
+        func text(_ contents: String...) -> String? {
+            try? prompts.rendered(
+                contents.map { ChatMessage(role: "user", content: $0) }, tools: [], choice: .none,
+                addsPrompt: true, tokenizer
+            ).text
+        }
+        joinsTurns = text("a", "b") == nil
+        trims =
+            text("\n skein_probe \n").map { !$0.utf8.contains("\n skein_probe \n".utf8) } ?? false
     }
 
     /// Whether the text of a system message reaches the prompt.
@@ -41,8 +55,10 @@ struct ConversationTokens: Sendable {
     /// - Returns: its tokens, none if the template writes nothing.
     /// - Throws: what rendering and cutting throw.
     func ids(of conversation: Conversation, addsReply: Bool = true) throws -> [Int32] {
-        let messages =
+        var messages =
             takesSystem ? conversation.messages : Self.merging(conversation.messages)
+        if joinsTurns { messages = Self.joining(messages) }
+        if trims { messages = Self.trimming(messages, blocks: conversation.blocks) }
         let chat = try prompts.rendered(
             messages, tools: conversation.tools, choice: shown(conversation),
             addsPrompt: addsReply, tokenizer)
@@ -76,6 +92,35 @@ struct ConversationTokens: Sendable {
         }
         parts.append(open)
         return parts.filter { !$0.isEmpty }
+    }
+
+    /// Turns of the user that follow each other as one.
+    private static func joining(_ messages: [ChatMessage]) -> [ChatMessage] {
+        var joined: [ChatMessage] = []
+        for message in messages {
+            if message.role == "user", let last = joined.last, last.role == "user" {
+                let texts = [last, message].map { $0["content"]?.string ?? "" }
+                joined[joined.count - 1] = ChatMessage(
+                    role: "user", content: texts.joined(separator: "\n\n"))
+            } else {
+                joined.append(message)
+            }
+        }
+        return joined
+    }
+
+    /// Drops the spaces before a block that the template would drop without it, so that the block adds
+    /// its own tokens and no others.
+    private static func trimming(_ messages: [ChatMessage], blocks: [String]) -> [ChatMessage] {
+        messages.map { message in
+            guard message.role == "user", let text = message["content"]?.string,
+                let block = blocks.first(where: { text.utf8.ends(with: $0.utf8) })
+            else { return message }
+            var before = Substring(
+                String(decoding: text.utf8.dropLast(block.utf8.count), as: UTF8.self))
+            while before.last?.isWhitespace == true { before.removeLast() }
+            return ChatMessage(role: "user", content: before + block)
+        }
     }
 
     /// The system message as the beginning of the first user turn.

@@ -46,6 +46,38 @@ final class LoadedAdapters: Sendable {
         of adapter: SystemLanguageModel.Adapter?
     ) throws -> GenerationProjections {
         guard let adapter else { return base }
+        // Said before its numbers are looked at: another base is mostly of another shape, too.
+        let found = digest.wait().description
+        if let stated = adapter.baseDigest, stated.lowercased() != found {
+            throw AdapterError.otherBase(
+                adapter: adapter.path, expected: stated, found: found)
+        }
+        do {
+            return try read(adapter)
+        } catch {
+            switch error {
+            case AdapterRoomError.full: throw ReplyFailure.adaptersFull
+            case AdapterRoomError.rankTooLarge(_, let rank, let limit):
+                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
+                    .init(
+                        debugDescription: "the adapter's rank is \(rank), and there is room for "
+                            + "\(limit) (\(adapter.path)): raise maximumRank in "
+                            + "SystemLanguageModel.Resources"))
+            case AdapterRoomError.tooLarge(let bytes, let limit):
+                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
+                    .init(
+                        debugDescription: "the adapter takes \(bytes) bytes, and all adapters may "
+                            + "take \(limit) (\(adapter.path)): raise adapterBytes in "
+                            + "SystemLanguageModel.Resources"))
+            case is AdapterError: throw error
+            default: throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
+            }
+        }
+    }
+
+    private func read(
+        _ adapter: SystemLanguageModel.Adapter
+    ) throws -> GenerationProjections {
         let key = Key(path: adapter.path, files: try FileIdentity(of: adapter.path))
         let known: GenerationProjections? = entries.withLock { entries in
             guard let place = entries.firstIndex(where: { $0.key == key }) else { return nil }
@@ -74,9 +106,24 @@ final class LoadedAdapters: Sendable {
             do {
                 return try memory.room(for: bytes)
             } catch {
-                let left = entries.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-                if left == nil { throw error }
+                guard case .full = error, forgetIdle() else { throw error }
             }
         }
+    }
+
+    /// Forgets the adapter that was not used for longest of those that no request holds.
+    ///
+    /// - Returns: whether there was one.
+    private func forgetIdle() -> Bool {
+        let left = entries.withLock { entries -> Entry? in
+            memory.whileUnwatched {
+                let place = entries.indices.first {
+                    isKnownUniquelyReferenced(&entries[$0].projections)
+                }
+                return place.map { entries.remove(at: $0) }
+            }
+        }
+        // Its memory is given back outside of the lock.
+        return left != nil
     }
 }

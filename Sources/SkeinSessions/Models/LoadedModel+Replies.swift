@@ -21,11 +21,15 @@ extension LoadedModel: ReplySource {
             }
             return stream
         }
+        // What nobody waits for any longer is not held either.
+        let asked = Asked(request)
         continuation.onTermination = { [self] _ in
             sink.isWanted.store(false, ordering: .releasing)
+            asked.take()
             if sinks.remove(sink.id) { engine.cancel(sink.id) }
         }
-        let isTaken = work.run { [self] in
+        let outcome = work.run { [self] in
+            guard let request = asked.take() else { return }
             do {
                 let job = try job(request, sink)
                 guard sink.isWanted.load(ordering: .acquiring) else { return }
@@ -36,14 +40,16 @@ extension LoadedModel: ReplySource {
                 sinks.fail(sink.id, error)
             }
         }
-        if !isTaken { sinks.fail(sink.id, ModelFlaw.unloaded(path: path)) }
+        if let failure = failure(outcome) { sinks.fail(sink.id, failure) }
         return stream
     }
 
     /// Makes a job of a request. On the preparing thread.
     private func job(_ request: ReplyRequest, _ sink: ReplySinks.Sink) throws -> AnswerJob {
         let isWanted: @Sendable () -> Bool = { sink.isWanted.load(ordering: .acquiring) }
+        try checkFiles()
         let projections = try adapters.projections(of: request.adapter)
+        guard isWanted() else { throw CancellationError() }
         let prompt = try promptTokens(request.conversation)
         let room = contextSize - prompt.count
         guard room > 0 else {
@@ -51,7 +57,11 @@ extension LoadedModel: ReplySource {
         }
         let limit = min(request.maximumTokens ?? room, room)
         sink.limit.store(limit, ordering: .relaxed)
-        let guide = try guide(request, limit: limit, seed: "\(sink.id.number)", isWanted)
+        // Names of calls are functions of the conversation: others of its calls have other names, also
+        // in a program that goes on from a saved transcript.
+        let seed = SHA256.digest(
+            of: prompt.flatMap { token in withUnsafeBytes(of: token) { Array($0) } })
+        let guide = try guide(request, limit: limit, seed: seed.description, isWanted)
         var bias: [Int32: Float] = [:]
         if request.conversation.choice == .none, !request.conversation.tools.isEmpty,
             let marker = conversations.marker
@@ -111,6 +121,12 @@ extension LoadedModel: ReplySource {
         try await prepare { [self] in try tokenizer.ids(of: text).count }
     }
 
+    func tokenCount(ofBlock text: String) async throws -> Int {
+        try await prepare { [self] in
+            try tokenizer.ids(of: text, after: tokenizer.ids(of: "q").last).count
+        }
+    }
+
     func tokenCount(of conversation: Conversation, addsReply: Bool) async throws -> Int {
         try await prepare { [self] in
             try conversations.ids(of: conversation, addsReply: addsReply).count
@@ -123,12 +139,37 @@ extension LoadedModel: ReplySource {
         for schema in schemas {
             _ = try await prepare { [self] in try grammar(schema, { true }) }
         }
-        guard !conversation.messages.isEmpty else { return }
+        guard !conversation.messages.isEmpty else {
+            // There is nothing to read, but tools have schemas.
+            if conversation.tools.isEmpty { return }
+            return try await prepare { [self] in
+                _ = try ToolGuide(
+                    conversations.prompts.format, tools: conversation.tools, choice: .auto,
+                    parallel: true, grammars: grammars, tokenizer: tokenizer, limit: contextSize,
+                    idSeed: "")
+            }
+        }
         // One token is picked and thrown away: the prompt's whole blocks stay.
         let request = ReplyRequest(
             conversation: conversation, form: .text, sampler: Sampler(), maximumTokens: 1,
             adapter: adapter)
         for try await _ in reply(to: request) {}
+    }
+}
+
+/// A request until it is prepared, or nobody wants it.
+private final class Asked: Sendable {
+    private let request: Mutex<ReplyRequest?>
+
+    init(_ request: ReplyRequest) { self.request = Mutex(request) }
+
+    /// The request, the first time.
+    @discardableResult
+    func take() -> ReplyRequest? {
+        request.withLock { request in
+            defer { request = nil }
+            return request
+        }
     }
 }
 
@@ -138,6 +179,8 @@ enum ReplyFailure: Error, Equatable {
     case rateLimited(waiting: Int, limit: Int)
     /// The schemas that others use take all room for them.
     case schemasFull
+    /// The adapters that other requests use take all room for them.
+    case adaptersFull
     /// Prompt and reply have no room.
     case promptTooLong(tokens: Int, limit: Int)
 }
@@ -154,6 +197,11 @@ extension ReplyFailure: Explained {
             Explanation(
                 what: "the schemas of requests under way take all room for schemas",
                 remedy: "try again in a second, or raise schemaBytes in "
+                    + "SystemLanguageModel.Resources", status: .usage)
+        case .adaptersFull:
+            Explanation(
+                what: "the adapters of requests under way take all room for adapters",
+                remedy: "try again in a second, or raise adapterBytes in "
                     + "SystemLanguageModel.Resources", status: .usage)
         case .promptTooLong(let tokens, let limit):
             Explanation(

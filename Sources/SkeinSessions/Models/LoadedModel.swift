@@ -4,6 +4,7 @@ import SkeinGrammar
 import SkeinModels
 import SkeinText
 import SkeinTraining
+import Synchronization
 
 /// One copy of a base model in memory, with all that its sessions share: the engine and its queue, the
 /// prefix cache, compiled schemas, adapters.
@@ -54,7 +55,9 @@ final class LoadedModel: Sendable {
             byteLimit: plan.grammarBytes)
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks
-        work = try WorkThread("skein-prepare")
+        // Those that were cancelled since they were queued count, too.
+        work = try WorkThread(
+            "skein-prepare", limit: 2 * (resources.parallelReplies + resources.waitingRequests))
         do {
             engine = try AnswerEngine(
                 AnswerEngine.Setup(
@@ -95,13 +98,43 @@ final class LoadedModel: Sendable {
 
     /// Runs `body` on the preparing thread.
     ///
-    /// - Throws: what `body` throws; `ModelFlaw.unloaded`.
+    /// - Throws: what `body` throws; `ModelFlaw.unloaded`, `ReplyFailure.rateLimited`; a
+    ///   `CancellationError` if the task is cancelled before its turn.
     func prepare<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let isTaken = work.run { continuation.resume(with: Result { try body() }) }
-            if !isTaken { continuation.resume(throwing: ModelFlaw.unloaded(path: path)) }
+        let isWanted = Flag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = work.run {
+                    continuation.resume(
+                        with: Result {
+                            guard isWanted.isSet else { throw CancellationError() }
+                            return try body()
+                        })
+                }
+                if let failure = failure(outcome) { continuation.resume(throwing: failure) }
+            }
+        } onCancel: {
+            isWanted.clear()
         }
     }
+
+    /// Why work was not taken; nil: it was.
+    func failure(_ outcome: WorkThread.Outcome) -> (any Error)? {
+        switch outcome {
+        case .taken: nil
+        case .over: ModelFlaw.unloaded(path: path)
+        case .full: ReplyFailure.rateLimited(waiting: sinks.count, limit: sinks.limit)
+        }
+    }
+}
+
+/// Whether something is still wanted.
+private final class Flag: Sendable {
+    private let value = Atomic<Bool>(true)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func clear() { value.store(false, ordering: .releasing) }
 }

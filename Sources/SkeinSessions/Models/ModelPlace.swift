@@ -28,7 +28,8 @@ enum ModelPlace: Sendable, Equatable {
             let size = (kind[.size] as? NSNumber)?.intValue ?? 0
             let isLink = kind[.type] as? FileAttributeType == .typeSymbolicLink
             if isLink || size > SessionLimits.modelNameBytes { return file }
-            guard let text = try? String(contentsOfFile: file, encoding: .utf8),
+            guard kind[.type] as? FileAttributeType == .typeRegular,
+                let text = try? String(contentsOfFile: file, encoding: .utf8),
                 let line = text.split(whereSeparator: \.isNewline).first
             else { throw .badConfiguration(place: file) }
             let name = line.trimmingCharacters(in: .whitespaces)

@@ -16,8 +16,9 @@ final class ModelSlot: Sendable {
         var content = Content.empty
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
-        /// Of the load that is under way; `unload()` makes it count for nothing.
-        var load: UInt64 = 0
+        /// Whether what is being loaded is thrown away: `unload()` was called meanwhile. One thread loads
+        /// at a time, so that there are never two copies.
+        var isUnwanted = false
     }
 
     let path: String
@@ -44,7 +45,6 @@ final class ModelSlot: Sendable {
             if case .loaded(let model) = state.content { return model }
             return nil
         }) {
-            try loaded.checkFiles()
             return loaded
         }
         try Task.checkCancellation()
@@ -64,41 +64,56 @@ final class ModelSlot: Sendable {
     }
 
     private func wait(_ number: UInt64, _ continuation: Waiter) {
-        let (known, load): (LoadedModel?, UInt64?) = state.withLock { state in
-            switch state.content {
-            case .loaded(let model): return (model, nil)
-            case .loading:
-                state.waiters[number] = continuation
-                return (nil, nil)
-            case .empty:
-                state.waiters[number] = continuation
-                state.content = .loading
-                state.load += 1
-                return (nil, state.load)
+        enum Arrival {
+            case known(LoadedModel)
+            case first, queued
+            case refused(Int)
+        }
+        let limit = resources.parallelReplies + resources.waitingRequests
+        let arrival: Arrival = state.withLock { state in
+            if case .loaded(let model) = state.content { return .known(model) }
+            guard state.waiters.count < limit else { return .refused(state.waiters.count) }
+            state.waiters[number] = continuation
+            if case .loading = state.content { return .queued }
+            state.content = .loading
+            return .first
+        }
+        switch arrival {
+        case .known(let model): continuation.resume(returning: model)
+        case .queued: break
+        case .refused(let count):
+            continuation.resume(throwing: ReplyFailure.rateLimited(waiting: count, limit: limit))
+        case .first:
+            changed()
+            let isStarted = SystemThread.start("skein-load", stackBytes: 8 << 20) { [self] in
+                while finish(Result { try LoadedModel(path, resources) }) {}
             }
+            if !isStarted { _ = finish(.failure(ModelFlaw.noThread)) }
         }
-        if let known { continuation.resume(returning: known) }
-        guard let load else { return }
-        changed()
-        let isStarted = SystemThread.start("skein-load", stackBytes: 8 << 20) { [self] in
-            finish(load, Result { try LoadedModel(path, resources) })
-        }
-        if !isStarted { finish(load, .failure(ModelFlaw.noThread)) }
     }
 
-    private func finish(_ load: UInt64, _ result: Result<LoadedModel, any Error>) {
-        let waiters: [UInt64: Waiter]? = state.withLock { state in
-            guard state.load == load, case .loading = state.content else { return nil }
+    /// - Returns: whether the model must be loaded again: it was unloaded meanwhile, and somebody has
+    ///   asked for it since.
+    private func finish(_ result: Result<LoadedModel, any Error>) -> Bool {
+        let (waiters, again): ([UInt64: Waiter], Bool) = state.withLock { state in
+            if state.isUnwanted {
+                state.isUnwanted = false
+                if !state.waiters.isEmpty { return ([:], true) }
+                state.content = .empty
+                return ([:], false)
+            }
             if case .success(let model) = result {
                 state.content = .loaded(model)
             } else {
                 state.content = .empty
             }
             defer { state.waiters = [:] }
-            return state.waiters
+            return (state.waiters, false)
         }
+        if again { return true }
         changed()
-        for waiter in (waiters ?? [:]).values { waiter.resume(with: result) }
+        for waiter in waiters.values { waiter.resume(with: result) }
+        return false
     }
 
     private func cancel(_ number: UInt64) {
@@ -120,16 +135,17 @@ final class ModelSlot: Sendable {
 
     /// Gives the model's memory back; replies under way end with an error.
     func unload() {
-        let (model, waiters) = state.withLock { state in
-            defer {
+        let (model, waiters): (LoadedModel?, [UInt64: Waiter]) = state.withLock { state in
+            switch state.content {
+            case .empty: return (nil, [:])
+            case .loading:
+                state.isUnwanted = true
+                defer { state.waiters = [:] }
+                return (nil, state.waiters)
+            case .loaded(let model):
                 state.content = .empty
-                state.waiters = [:]
-                state.load += 1
+                return (model, [:])
             }
-            if case .loaded(let model) = state.content {
-                return (LoadedModel?.some(model), state.waiters)
-            }
-            return (nil, state.waiters)
         }
         model?.close()
         for waiter in waiters.values {

@@ -13,7 +13,8 @@ final class ReplySinks: Sendable {
         let limit = Atomic<Int>(0)
 
         init(
-            _ id: RequestID, _ continuation: AsyncThrowingStream<ReplyUpdate, any Error>.Continuation
+            _ id: RequestID,
+            _ continuation: AsyncThrowingStream<ReplyUpdate, any Error>.Continuation
         ) {
             self.id = id
             self.continuation = continuation

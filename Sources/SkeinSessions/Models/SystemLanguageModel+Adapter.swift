@@ -70,8 +70,7 @@ extension SystemLanguageModel {
         }
 
         init(path: String) throws {
-            // A folder's URL ends with a slash.
-            self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+            self.path = FilePath.withoutEndingSlash(path)
             do {
                 // Reads all of the weights first: an unreadable file is an error here, not a signal
                 // later.
@@ -105,7 +104,10 @@ extension SystemLanguageModel {
         /// files can be read. Draft models are not used.
         ///
         /// - Throws: `AssetError.invalidAsset`.
-        public func compile() async throws { _ = try Adapter(path: path) }
+        public func compile() async throws {
+            let path = path
+            try await Aside.run { _ = try Adapter(path: path) }
+        }
 
         /// Identifiers of the store's adapters of a name that fit the configured model, the newest first.
         ///

@@ -60,7 +60,8 @@ extension SystemLanguageModel {
             let task = Task { [weak self] in
                 var last: Availability?
                 while !Task.isCancelled {
-                    guard let now = self?.availability else { break }
+                    guard let model = self, let now = try? await Aside.run({ model.availability })
+                    else { break }
                     if now != last { continuation.yield(now) }
                     last = now
                     do {

@@ -12,6 +12,7 @@ extension SystemLanguageModel {
     /// Tokens of a prompt's text by itself, without what the chat template writes around it.
     ///
     /// - Parameter prompt: anything that can be a prompt.
+    /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`.
     nonisolated(nonsending)
         public func tokenCount(for prompt: some PromptRepresentable) async throws -> Int
@@ -22,6 +23,7 @@ extension SystemLanguageModel {
     /// Tokens of instructions by themselves.
     ///
     /// - Parameter instructions: of a session.
+    /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`.
     nonisolated(nonsending)
         public func tokenCount(for instructions: Instructions) async throws -> Int
@@ -32,13 +34,19 @@ extension SystemLanguageModel {
     /// Tokens that tools add to each prompt, as the model's chat template shows them.
     ///
     /// - Parameter tools: of a session.
+    /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`; `ToolError` for tools that a
     ///   session would refuse.
     nonisolated(nonsending)
         public func tokenCount(for tools: [any Tool]) async throws -> Int
     {
         if tools.isEmpty { return 0 }
-        let named = try SessionTools(tools)
+        let named: SessionTools
+        do {
+            named = try SessionTools(tools)
+        } catch {
+            throw SessionFailure.told(error)
+        }
         let question = [ChatMessage(role: "user", content: "q")]
         return try await SessionFailure.wrapping {
             let source = try await self.source()
@@ -54,17 +62,21 @@ extension SystemLanguageModel {
     /// Tokens that a schema adds to a prompt, unless `includeSchemaInPrompt` is false.
     ///
     /// - Parameter schema: of a reply.
+    /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError`; `GenerationSchema.SchemaError`.
     nonisolated(nonsending)
         public func tokenCount(for schema: GenerationSchema) async throws -> Int
     {
         let block = try SchemaBlock(schema).text
-        return try await counted(block)
+        return try await SessionFailure.wrapping {
+            try await self.source().tokenCount(ofBlock: block)
+        }
     }
 
     /// Tokens of a transcript as a prompt, without the beginning of a reply.
     ///
     /// - Parameter entries: of a transcript.
+    /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError`.
     nonisolated(nonsending)
         public func tokenCount(
@@ -86,6 +98,7 @@ extension SystemLanguageModel {
     /// Tokens of a prompt.
     ///
     /// - Parameter prompt: anything that can be a prompt.
+    /// - Returns: how many they are.
     /// - Throws: as `tokenCount(for:)`.
     @available(*, deprecated, message: "use tokenCount(for:)")
     nonisolated(nonsending)
@@ -99,6 +112,7 @@ extension SystemLanguageModel {
     /// - Parameters:
     ///   - instructions: of a session.
     ///   - tools: of a session.
+    /// - Returns: how many they are.
     /// - Throws: as `tokenCount(for:)`.
     @available(*, deprecated, message: "use tokenCount(for:)")
     nonisolated(nonsending)
@@ -113,6 +127,7 @@ extension SystemLanguageModel {
     /// Tokens of a transcript.
     ///
     /// - Parameter entries: of a transcript.
+    /// - Returns: how many they are.
     /// - Throws: as `tokenCount(for:)`.
     @available(*, deprecated, message: "use tokenCount(for:)")
     nonisolated(nonsending)

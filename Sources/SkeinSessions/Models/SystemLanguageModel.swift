@@ -91,7 +91,8 @@ public final class SystemLanguageModel: Sendable, Observable {
         guardrails: Guardrails = .default, resources: Resources = Resources()
     ) {
         self.init(
-            place: .path(model.path(percentEncoded: false)), useCase: useCase,
+            place: .path(FilePath.withoutEndingSlash(model.path(percentEncoded: false))),
+            useCase: useCase,
             guardrails: guardrails, adapter: adapter, resources: resources)
     }
 
@@ -133,6 +134,13 @@ public final class SystemLanguageModel: Sendable, Observable {
         return [path, adapter?.path].compactMap { $0.map { FilePath.name(of: $0) } }
     }
 
+    /// Where the model and its adapter are.
+    ///
+    /// - Throws: `ModelFlaw` when no model is configured.
+    package func paths() throws -> (model: String, adapter: String?) {
+        (try place.path(), adapter?.path)
+    }
+
     /// The place of the model in memory.
     ///
     /// - Throws: `ModelFlaw` when none is configured, or it is not there.
@@ -147,7 +155,11 @@ public final class SystemLanguageModel: Sendable, Observable {
         if let reason = Self.simulatedReason {
             throw ModelFlaw.simulated(reason: "\(reason)")
         }
-        return try await slot().model()
+        let model = self
+        // Naming it may take a look into a file.
+        let slot =
+            place == .configured ? try await Aside.run { try model.slot() } : try model.slot()
+        return try await slot.model()
     }
 
     /// Gives the memory of the model back, for all sessions of this process. Replies under way end with
@@ -173,12 +185,23 @@ public final class SystemLanguageModel: Sendable, Observable {
         return Set((names.isEmpty ? ["en"] : names).map { Locale.Language(identifier: $0) })
     }
 
+    /// Whether the model's files say nothing of languages.
+    var namesNoLanguage: Bool { ((try? ModelFacts.of(place.path()))?.languages ?? []).isEmpty }
+
     /// Whether the language of a locale is among the model's.
     ///
     /// - Parameter locale: any; its region does not matter.
+    /// - Returns: whether it is.
     public func supportsLocale(_ locale: Locale = .current) -> Bool {
         let wanted = locale.language.languageCode
         return supportedLanguages.contains { $0.languageCode == wanted }
+    }
+}
+
+extension FilePath {
+    /// A folder's URL may end with a slash: one name for one model.
+    static func withoutEndingSlash(_ path: String) -> String {
+        path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 }
 

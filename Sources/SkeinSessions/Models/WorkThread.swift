@@ -1,8 +1,7 @@
 import SkeinBasics
 
 /// A thread that prepares requests in their order: renders conversations, cuts them into tokens,
-/// compiles schemas, reads adapters. None of it may run on Swift's pool. What waits is bounded by
-/// whoever asks.
+/// compiles schemas, reads adapters. None of it may run on Swift's pool.
 final class WorkThread: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -10,9 +9,21 @@ final class WorkThread: Sendable {
     }
 
     private let state = Condition(State())
+    /// How much may wait.
+    private let limit: Int
+
+    enum Outcome {
+        /// It will run.
+        case taken
+        /// Too much waits already.
+        case full
+        /// The thread has ended.
+        case over
+    }
 
     /// - Throws: `ModelFlaw.noThread`.
-    init(_ name: String) throws(ModelFlaw) {
+    init(_ name: String, limit: Int) throws(ModelFlaw) {
+        self.limit = limit
         let state = state
         let isStarted = SystemThread.start(name, stackBytes: 8 << 20) {
             while true {
@@ -28,14 +39,12 @@ final class WorkThread: Sendable {
     }
 
     /// Runs `work` after what was given before. Nothing runs that is given after `stop()`.
-    ///
-    /// - Returns: whether it will run.
-    @discardableResult
-    func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+    func run(_ work: @escaping @Sendable () -> Void) -> Outcome {
         state.change { state in
-            if state.isOver { return false }
+            if state.isOver { return .over }
+            if state.waiting.count >= limit { return .full }
             state.waiting.append(work)
-            return true
+            return .taken
         }
     }
 

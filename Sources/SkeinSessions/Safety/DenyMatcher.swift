@@ -106,6 +106,11 @@ struct DenyMatcher: GrowingTextCheck {
     private let table: DenyTable
     private var splitter = WordSplitter()
     private var places: [Int] = []
+    /// Bytes of the text so far.
+    private var length = 0
+    /// Where the word that may still go on begins, and the phrase that may.
+    private var wordStart = 0
+    private var phraseStart: Int?
 
     /// The term that ended first, once there is one.
     private(set) var found: String?
@@ -114,27 +119,43 @@ struct DenyMatcher: GrowingTextCheck {
 
     @discardableResult
     mutating func add(_ piece: String) -> GuardrailVerdict {
-        feed { splitter, body in splitter.add(piece, body) }
+        guard found == nil, !table.isEmpty else { return Self.verdict(found) }
+        for scalar in piece.unicodeScalars {
+            let wasEmpty = splitter.isEmpty
+            var ended: [String?] = []
+            splitter.add(String(scalar)) { ended.append($0) }
+            for word in ended { follow(word) }
+            if !splitter.isEmpty, wasEmpty || !ended.isEmpty { wordStart = length }
+            length += UTF8.width(scalar)
+            if found != nil { break }
+        }
+        return Self.verdict(found)
     }
 
     @discardableResult
     mutating func end() -> GuardrailVerdict {
-        feed { splitter, body in splitter.end(body) }
+        guard found == nil, !table.isEmpty else { return Self.verdict(found) }
+        var ended: [String?] = []
+        splitter.end { ended.append($0) }
+        for word in ended { follow(word) }
+        return Self.verdict(found)
     }
 
-    private mutating func feed(
-        _ body: (inout WordSplitter, (String?) -> Void) -> Void
-    ) -> GuardrailVerdict {
-        guard found == nil, !table.isEmpty else { return Self.verdict(found) }
-        var places = places
-        var found: String?
-        body(&splitter) { word in
-            guard found == nil, word?.isEmpty != true else { return }
-            found = table.follow(word, from: &places)
+    var pendingBytes: Int {
+        if table.isEmpty { return 0 }
+        return length - min(phraseStart ?? length, splitter.isEmpty ? length : wordStart)
+    }
+
+    private mutating func follow(_ word: String?) {
+        // What folds to nothing stands for nothing.
+        guard found == nil, word?.isEmpty != true else { return }
+        let wasEmpty = places.isEmpty
+        found = table.follow(word, from: &places)
+        if places.isEmpty {
+            phraseStart = nil
+        } else if wasEmpty {
+            phraseStart = wordStart
         }
-        self.places = places
-        self.found = found
-        return Self.verdict(found)
     }
 
     static func verdict(_ term: String?) -> GuardrailVerdict {

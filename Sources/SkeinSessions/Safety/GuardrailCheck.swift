@@ -81,6 +81,15 @@ public protocol GrowingTextCheck: Sendable {
     /// - Returns: what the check says of the whole text.
     /// - Throws: any error; the request ends with it.
     mutating func end() async throws -> GuardrailVerdict
+
+    /// Bytes (UTF-8) at the end of the text so far that the check has not decided on: a word that may go
+    /// on, what came since the last look. Streams hold them back. By default none.
+    var pendingBytes: Int { get }
+}
+
+extension GrowingTextCheck {
+    /// None.
+    public var pendingBytes: Int { 0 }
 }
 
 /// Gathers the pieces and looks at all of them, seldom enough.
@@ -89,6 +98,7 @@ private struct DoublingCheck: GrowingTextCheck {
     let stage: GuardrailStage
     private var text = ""
     private var nextLook = firstLook
+    private var seenBytes = 0
 
     /// Bytes before the first look: about a sentence.
     private static let firstLook = 64
@@ -102,10 +112,14 @@ private struct DoublingCheck: GrowingTextCheck {
         text += piece
         guard text.utf8.count >= nextLook else { return .pass }
         nextLook = text.utf8.count * 2
+        seenBytes = text.utf8.count
         return try await check.check(text, on: stage)
     }
 
     mutating func end() async throws -> GuardrailVerdict {
-        try await check.check(text, on: stage)
+        seenBytes = text.utf8.count
+        return try await check.check(text, on: stage)
     }
+
+    var pendingBytes: Int { text.utf8.count - seenBytes }
 }

@@ -96,6 +96,9 @@ package struct GrowingGuardrails: Sendable {
     /// Whether nothing is looked at.
     package var isEmpty: Bool { parts.isEmpty }
 
+    /// Bytes at the end of the text that some check has not decided on.
+    package var pendingBytes: Int { parts.reduce(0) { max($0, $1.check.pendingBytes) } }
+
     /// Asks about the next piece.
     ///
     /// - Parameter piece: what follows the pieces before.

@@ -12,14 +12,22 @@ import Foundation
 /// - what is invisible (joiners, soft hyphens, directions, variants) is left out;
 /// - everything else separates, the underscore, too.
 struct WordSplitter: Sendable {
-    /// The most code points of a word; a longer one is no word of any list.
-    static let wordLength = 1024
+    /// The most marks on one letter; more of them are left out.
+    private static let markCount = 16
+    /// The most code points of a word: a letter with all its marks for each character of a term. A
+    /// longer one is no word of any list.
+    private static let wordLength = DenyTable.termLength * (1 + markCount)
 
     /// The word that may still go on.
     private var word: [Unicode.Scalar] = []
     private var isTooLong = false
+    /// How many marks stand at its end.
+    private var marks = 0
     /// Whether the word is a single character, which only marks may join.
     private var isAlone = false
+
+    /// Whether no word has begun.
+    var isEmpty: Bool { word.isEmpty }
 
     /// Takes the next piece.
     ///
@@ -32,13 +40,17 @@ struct WordSplitter: Sendable {
             case .hidden: continue
             case .mark:
                 // A mark on nothing is as good as invisible.
-                if !word.isEmpty { append(scalar) }
+                guard !word.isEmpty, marks < Self.markCount else { continue }
+                append(scalar)
+                marks += 1
             case .part:
                 if isAlone { end(body) }
                 append(scalar)
+                marks = 0
             case .alone:
                 end(body)
                 append(scalar)
+                marks = 0
                 isAlone = true
             case .separator: end(body)
             }

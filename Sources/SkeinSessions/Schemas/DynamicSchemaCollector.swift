@@ -63,7 +63,9 @@ struct DynamicSchemaCollector {
     ) throws(GenerationSchema.SchemaError) {
         let name = definition.name
         if let known = forms[name] {
-            // One value may be used in several places. Comparing what two print is slow, and rare.
+            // One value may be used in several places.
+            if case .named(let known) = known, known.origin === definition.origin { return }
+            // Comparing what two print is slow, and rare.
             guard String(reflecting: known) == String(reflecting: SchemaForm.named(definition))
             else {
                 throw .duplicateType(

@@ -5,6 +5,8 @@ import SkeinGrammar
 /// A type whose values must hold a value of the same type has none: no model could ever finish one.
 struct SchemaEnds {
     private let definitions: [String: JSONText]
+    /// References in the order in which they are looked at: what is referred to stands later.
+    private let order: [String]
     /// References to definitions for which it is known that a value ends.
     private var ending: Set<String> = []
 
@@ -28,6 +30,7 @@ struct SchemaEnds {
     }
 
     private init(_ root: JSONText, _ definitions: [JSONField]) {
+        order = definitions.reversed().map { "#/$defs/" + $0.name } + ["#"]
         var all = ["#": root]
         for field in definitions { all["#/$defs/" + field.name] = field.value }
         self.definitions = all
@@ -38,14 +41,13 @@ struct SchemaEnds {
         var isNew = true
         while isNew {
             isNew = false
-            for (name, json) in definitions where !ending.contains(name) && hasEnd(json) {
+            for name in order where !ending.contains(name) {
+                guard let json = definitions[name], endless(json) == nil else { continue }
                 ending.insert(name)
                 isNew = true
             }
         }
     }
-
-    private func hasEnd(_ json: JSONText) -> Bool { endless(json) == nil }
 
     /// The first step to a part without an end: a property's name, and the reference there.
     private func endless(_ json: JSONText) -> (step: String, reference: String)? {

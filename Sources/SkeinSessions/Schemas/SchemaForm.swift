@@ -40,6 +40,10 @@ struct SchemaDefinition: Sendable {
     var name: String
     var description: String?
     var body: Body
+    /// The same in all copies.
+    private(set) var origin = Origin()
+
+    final class Origin: Sendable {}
 
     enum Body: Sendable {
         case object([PropertyForm])

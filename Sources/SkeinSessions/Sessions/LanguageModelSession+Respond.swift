@@ -151,7 +151,8 @@ extension LanguageModelSession {
             Ask(
                 prompt: prompt,
                 form: .structure(Content.generationSchema, name: TypeName.of(Content.self)),
-                includesSchema: includeSchemaInPrompt, options: options))
+                includesSchema: includeSchemaInPrompt, options: options,
+                accepts: { _ = try SessionFailure.converting($0, to: Content.self) }))
         return Response(turn, try SessionFailure.converting(turn.content))
     }
 

@@ -136,7 +136,8 @@ extension LanguageModelSession {
             Ask(
                 prompt: prompt,
                 form: .structure(Content.generationSchema, name: TypeName.of(Content.self)),
-                includesSchema: includeSchemaInPrompt, options: options))
+                includesSchema: includeSchemaInPrompt, options: options,
+                accepts: { _ = try SessionFailure.converting($0, to: Content.self) }))
     }
 
     /// Answers a prompt with a value of a type, which can be looked at while it is written.

@@ -16,6 +16,12 @@ extension LanguageModelSession {
         var form: Form
         var includesSchema = true
         var options: GenerationOptions
+        /// Throws if the reply is no value of the asked-for type.
+        var accepts: @Sendable (GeneratedContent) throws -> Void = { _ in }
+
+        var isText: Bool {
+            if case .text = form { true } else { false }
+        }
     }
 
     /// Answers a request that has begun, and ends it.
@@ -32,20 +38,32 @@ extension LanguageModelSession {
         ) async throws -> SessionTurn
     {
         defer { end() }
-        var asked = ask
-        if model.useCase == .contentTagging, case .text = ask.form {
-            asked.form = .structure(ContentTags.generationSchema, name: "ContentTags")
-        }
         let before = state.withLock { $0.transcript.count }
         do {
-            var turn = Turn(self, asked, tools: try tools.get(), tell: tell)
+            try ask.options.check()
+            if model.useCase == .contentTagging, ask.isText {
+                return try await tags(ask)
+            }
+            var turn = Turn(self, ask, tools: try tools.get(), tell: tell)
             return try await turn.run()
         } catch {
-            let told = SessionFailure.told(Task.isCancelled ? CancellationError() : error)
-            let kept = told is CancellationError ? before + 1 : before
-            change(\.transcript) { $0.transcript.cut(to: kept) }
-            throw told
+            // A cancellation of something else, such as a check's own request, is an error like others.
+            let isCancelled = Task.isCancelled
+            change(\.transcript) { $0.transcript.cut(to: isCancelled ? before + 1 : before) }
+            throw isCancelled ? CancellationError() : SessionFailure.told(error)
         }
+    }
+
+    /// Answers a request for text with tags, as JSON text. It is shown when it is complete: the text of an
+    /// unfinished list does not only grow.
+    private nonisolated(nonsending) func tags(_ ask: Ask) async throws -> SessionTurn {
+        var asked = ask
+        asked.form = .structure(ContentTags.generationSchema, name: "ContentTags")
+        var turn = Turn(self, asked, tools: try tools.get(), tell: nil)
+        turn.asksText = true
+        var tags = try await turn.run()
+        tags.content = GeneratedContent(Self.text(of: tags.content))
+        return tags
     }
 
     /// A request while it is answered.
@@ -58,8 +76,12 @@ extension LanguageModelSession {
         /// Of the reply, in all its snapshots.
         let id = GenerationID()
         var usage = Usage()
-        /// What a check stopped.
-        var said = ""
+        /// Whether a text is asked for, whatever the form of the reply.
+        var asksText: Bool
+        /// What was said before tools were called: snapshots and the reply begin with it.
+        var saidBefore = ""
+        /// What a check stopped, and whether somebody has seen a part of it.
+        var stopped = (text: "", isTold: false)
         var guardrails: SystemLanguageModel.Guardrails { session.model.guardrails }
 
         init(
@@ -70,10 +92,10 @@ extension LanguageModelSession {
             self.ask = ask
             self.tools = tools
             self.tell = tell
+            asksText = ask.isText
         }
 
         nonisolated(nonsending) mutating func run() async throws -> SessionTurn {
-            try ask.options.check()
             let start = session.state.withLock { $0.transcript.count }
             var prompt = Transcript.Prompt(
                 segments: [.text(.init(content: ask.prompt.text))], options: ask.options)
@@ -84,16 +106,16 @@ extension LanguageModelSession {
             append(.prompt(prompt))
             do {
                 if let finding = try await guardrails.finding(
-                    in: ask.prompt.text, on: .input, isGuided: !isText)
+                    in: ask.prompt.text, on: .input, isGuided: !asksText)
                 {
                     throw GuardrailStop(finding)
                 }
-                try checkLocale()
+                try await checkLocale()
                 let turn = try await answer(from: start)
-                try log(response: turn.content.jsonString, fired: [])
+                try await log(response: turn.content.jsonString, fired: [])
                 return turn
             } catch let stop as GuardrailStop {
-                return try declined(stop, from: start)
+                return try await declined(stop, from: start)
             }
         }
 
@@ -107,39 +129,67 @@ extension LanguageModelSession {
                 switch try await reply(source, sampler, choice(isFirst: round == 0)) {
                 case .calls(let text, let calls):
                     if !text.isEmpty { append(response(text: text)) }
+                    saidBefore += text
                     append(.toolCalls(.init(calls.map(\.entry))))
+                    try await check(calls)
                     for output in try await ToolRound.outputs(of: calls) {
                         append(.toolOutput(output))
                     }
                     // Another seed for another reply: the same one would repeat itself.
                     sampler.seed &+= 1
                 case .reply(let content, let isClosedEarly):
+                    try ask.accepts(content)
                     append(response(content))
-                    return finish(content, from: start, isClosedEarly)
+                    return finish(whole(content), from: start, isClosedEarly)
                 }
             }
             throw GenerationError.decodingFailure(
                 .init(
-                    debugDescription: "the model called tools \(SessionLimits.toolRounds) times and "
+                    debugDescription:
+                        "the model called tools \(SessionLimits.toolRounds) times and "
                         + "gave no answer: say in the instructions when to call them, or set "
                         + "toolCallingMode to disallowed", limit: SessionLimits.toolRounds,
                     count: SessionLimits.toolRounds))
+        }
+
+        /// What the model wrote for tools is looked at before they see it.
+        private nonisolated(nonsending) func check(_ calls: [ToolRound.Call]) async throws {
+            for call in calls {
+                var escapes = EscapeReader()
+                let text = escapes.read(call.entry.arguments.jsonString)
+                if let finding = try await guardrails.finding(
+                    in: text, on: .output, isGuided: !asksText)
+                {
+                    throw GuardrailStop(finding)
+                }
+            }
+        }
+
+        /// The reply with what was said before tools were called.
+        private func whole(_ content: GeneratedContent) -> GeneratedContent {
+            guard !saidBefore.isEmpty, case .text = ask.form else { return content }
+            var whole = GeneratedContent(
+                saidBefore + LanguageModelSession.text(of: content))
+            whole.id = content.id
+            return whole
         }
 
         /// What becomes of a request that a check does not let pass.
         ///
         /// - Returns: the explanation as the answer, where the check declines and the answer is text.
         /// - Throws: `GenerationError.guardrailViolation`, `.refusal`.
-        private mutating func declined(
+        private nonisolated(nonsending) mutating func declined(
             _ stop: GuardrailStop, from start: Int
-        ) throws -> SessionTurn {
-            try log(response: said.isEmpty ? nil : said, fired: [stop.text])
-            guard case .refusal(let explanation) = stop.finding.verdict else {
+        ) async throws -> SessionTurn {
+            try await log(
+                response: stopped.text.isEmpty ? nil : stopped.text, fired: [stop.text])
+            // An explanation cannot take the place of what was seen already: snapshots only grow.
+            guard case .refusal(let explanation) = stop.finding.verdict, !stopped.isTold else {
                 throw GenerationError.guardrailViolation(.init(debugDescription: stop.text))
             }
             session.change(\.transcript) { $0.transcript.cut(to: start + 1) }
             let entry = response(text: explanation)
-            if !isText {
+            if !asksText {
                 let entries = Array(session.state.withLock { $0.transcript }) + [entry]
                 throw GenerationError.refusal(
                     .init(transcriptEntries: entries, reason: explanation),
@@ -149,13 +199,13 @@ extension LanguageModelSession {
             return finish(GeneratedContent(explanation), from: start, false)
         }
 
-        private func log(response: String?, fired: [String]) throws {
-            try guardrails.log?.append(
-                .init(time: .now, prompt: ask.prompt.text, response: response, fired: fired))
-        }
-
-        private var isText: Bool {
-            if case .text = ask.form { true } else { false }
+        private nonisolated(nonsending)
+            func log(response: String?, fired: [String]) async throws
+        {
+            guard let log = guardrails.log else { return }
+            let line = SafetyLog.Line(
+                time: .now, prompt: ask.prompt.text, response: response, fired: fired)
+            try await Aside.run { try log.append(line) }
         }
 
         private func append(_ entry: Transcript.Entry) {
@@ -200,15 +250,22 @@ extension LanguageModelSession {
         }
 
         /// Instructions that begin with a locale's name ask for its language.
-        private func checkLocale() throws {
-            guard case .instructions(let instructions)? = session.state.withLock({ $0.transcript.first })
+        private nonisolated(nonsending) func checkLocale() async throws {
+            guard
+                case .instructions(let instructions)? = session.state.withLock({
+                    $0.transcript.first
+                })
             else { return }
             let text = TranscriptConversation.text(instructions.segments)
             guard let locale = LocalePhrase.locale(in: text) else { return }
-            guard session.model.supportsLocale(locale) else {
+            let model = session.model
+            // A model whose files name no language may know any.
+            guard try await Aside.run({ model.namesNoLanguage || model.supportsLocale(locale) })
+            else {
                 throw GenerationError.unsupportedLanguageOrLocale(
                     .init(
-                        debugDescription: "the instructions ask for the locale \(locale.identifier), "
+                        debugDescription:
+                            "the instructions ask for the locale \(locale.identifier), "
                             + "whose language the model's files do not name: leave the sentence out, "
                             + "or use another model"))
             }
@@ -242,14 +299,14 @@ extension LanguageModelSession {
                 request.form = .schema(Array(try schema.jsonText().utf8))
             }
             var reading = ReplyReading(
-                request.form, id: id,
-                guardrails: guardrails.growing(on: .output, isGuided: !isText), tell: tell)
+                request.form, id: id, before: saidBefore,
+                guardrails: guardrails.growing(on: .output, isGuided: !asksText), tell: tell)
             for try await update in source.reply(to: request) {
                 note(update)
                 do {
                     try await reading.take(update)
                 } catch {
-                    said = reading.text
+                    stopped = (reading.text, reading.isTold || !saidBefore.isEmpty && tell != nil)
                     throw error
                 }
             }
@@ -266,7 +323,7 @@ extension LanguageModelSession {
                 _ source: any ReplySource, _ request: ReplyRequest, isRequired: Bool
             ) async throws -> Outcome?
         {
-            var reading = ReplyReading(.text, id: id, guardrails: nil, tell: nil)
+            var reading = ReplyReading(.text, id: id, before: "", guardrails: nil, tell: nil)
             for try await update in source.reply(to: request) {
                 if case .text(let text) = update, !isRequired,
                     !text.allSatisfy(\.isWhitespace), reading.calls.isEmpty

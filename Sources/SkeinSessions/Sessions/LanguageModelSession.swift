@@ -19,6 +19,8 @@ public final class LanguageModelSession: Sendable, Observable {
         var transcript: Transcript
         var isResponding = false
         var usage = Usage()
+        /// Reads the next prompt's beginning.
+        var warming: Task<Void, Never>?
     }
 
     let model: SystemLanguageModel
@@ -35,7 +37,7 @@ public final class LanguageModelSession: Sendable, Observable {
         let named = Result { try SessionTools(tools) }
         self.tools = named
         var problem = flaw
-        if case .failure(let error) = named { problem = problem ?? error }
+        if case .failure(let error) = named { problem = problem ?? SessionFailure.told(error) }
         self.flaw = problem
         state = Mutex(State(transcript: transcript))
     }
@@ -170,7 +172,8 @@ public final class LanguageModelSession: Sendable, Observable {
         if isTaken {
             throw GenerationError.concurrentRequests(
                 .init(
-                    debugDescription: "this session is answering a request already: wait for it, or "
+                    debugDescription:
+                        "this session is answering a request already: wait for it, or "
                         + "look at isResponding first", limit: 1, count: 2))
         }
         registrar.withMutation(of: self, keyPath: \.isResponding) {}
@@ -194,12 +197,22 @@ public final class LanguageModelSession: Sendable, Observable {
             entries.append(
                 .prompt(.init(segments: [.text(.init(content: promptPrefix.text))])))
         }
-        let model = model
-        Task {
-            // Best effort: the next request meets the same error and throws it.
-            try? await Self.warm(model, entries, tools)
+        let (model, ready) = (model, entries)
+        let task = Task {
+            do {
+                try await Self.warm(model, ready, tools)
+            } catch {
+                // Best effort: the next request meets the same error and throws it.
+            }
         }
+        let former = state.withLock { state in
+            defer { state.warming = task }
+            return state.warming
+        }
+        former?.cancel()
     }
+
+    deinit { state.withLock { $0.warming }?.cancel() }
 
     private static func warm(
         _ model: SystemLanguageModel, _ entries: [Transcript.Entry], _ tools: SessionTools

@@ -10,20 +10,34 @@ struct ReplyReading {
     private let isStructure: Bool
     private let id: GenerationID
     private var guardrails: GrowingGuardrails?
+    private var escapes = EscapeReader()
     private let tell: (@Sendable (GeneratedContent) -> Void)?
+    /// What the model said before it called tools; snapshots begin with it.
+    private let before: String
+    private var toldBytes = 0
     private(set) var text = ""
     private(set) var calls: [WrittenCall] = []
     private(set) var end: ReplyEnd?
 
+    /// - Parameters:
+    ///   - form: of the reply.
+    ///   - id: of its snapshots.
+    ///   - before: what was said in earlier rounds of the request.
+    ///   - guardrails: what looks at it; nil: nothing does.
+    ///   - tell: called with each snapshot; nil: nobody looks.
     init(
-        _ form: ReplyRequest.Form, id: GenerationID, guardrails: GrowingGuardrails?,
-        tell: (@Sendable (GeneratedContent) -> Void)?
+        _ form: ReplyRequest.Form, id: GenerationID, before: String,
+        guardrails: GrowingGuardrails?, tell: (@Sendable (GeneratedContent) -> Void)?
     ) {
         if case .schema = form { isStructure = true } else { isStructure = false }
         self.id = id
+        self.before = before
         self.guardrails = guardrails
         self.tell = tell
     }
+
+    /// Whether somebody has seen a part of it.
+    var isTold: Bool { toldBytes > 0 }
 
     /// Takes what came next.
     ///
@@ -33,8 +47,9 @@ struct ReplyReading {
         switch update {
         case .text(let more):
             text += more
-            if let finding = try await guardrails?.add(more) { throw GuardrailStop(finding) }
-            if let tell, let content = snapshot { tell(content) }
+            let meant = isStructure && guardrails != nil ? escapes.read(more) : more
+            if let finding = try await guardrails?.add(meant) { throw GuardrailStop(finding) }
+            tellIfDecided()
         case .callBegan(let id, let name):
             calls.append(WrittenCall(id: id, name: name, arguments: ""))
         case .arguments(let more):
@@ -45,13 +60,24 @@ struct ReplyReading {
         }
     }
 
-    /// What there is so far; nil if it is nothing yet.
-    private var snapshot: GeneratedContent? {
-        guard isStructure else {
-            return GeneratedContent(.string(text), id: id, isComplete: false)
+    /// Shows what no check is undecided on.
+    private mutating func tellIfDecided() {
+        guard let tell else { return }
+        let pending = guardrails?.pendingBytes ?? 0
+        if isStructure {
+            guard pending == 0 else { return }
+            toldBytes = text.utf8.count
+            // The grammar lets nothing through that is no beginning of a value.
+            if let content = try? GeneratedContent(json: text.utf8, id: id, isWhole: false) {
+                tell(content)
+            }
+            return
         }
-        // The grammar lets nothing through that is no beginning of a value.
-        return try? GeneratedContent(json: text.utf8, id: id, isWhole: false)
+        let bytes = text.utf8.count - pending
+        guard bytes > toldBytes else { return }
+        toldBytes = bytes
+        let shown = pending == 0 ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
+        tell(GeneratedContent(.string(before + shown), id: id, isComplete: false))
     }
 }
 

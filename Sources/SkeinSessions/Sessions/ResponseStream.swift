@@ -25,7 +25,12 @@ extension LanguageModelSession {
         nonisolated(nonsending)
             public func collect() async throws -> Response<Content>
         {
-            let turn = try await handle.feed.end()
+            // Whoever stops waiting wants it no longer.
+            let turn = try await withTaskCancellationHandler {
+                try await handle.feed.end()
+            } onCancel: { [handle] in
+                handle.cancel()
+            }
             return Response(turn, try SessionFailure.converting(turn.content))
         }
 
@@ -55,6 +60,7 @@ extension LanguageModelSession {
             /// The next snapshot; nil after the last one.
             ///
             /// - Parameter actor: of the caller.
+            /// - Returns: the snapshot.
             /// - Throws: what ended the request; `CancellationError`.
             public mutating func next(
                 isolation actor: isolated (any Actor)?

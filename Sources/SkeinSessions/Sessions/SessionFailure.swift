@@ -38,6 +38,11 @@ enum SessionFailure {
                 .init(
                     debugDescription: text, limit: nil,
                     retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
+        case ReplyFailure.adaptersFull:
+            return GenerationError.rateLimited(
+                .init(
+                    debugDescription: text, limit: nil,
+                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
         case AdapterError.otherBase:
             return SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(
                 .init(debugDescription: text))
@@ -51,6 +56,7 @@ enum SessionFailure {
         case is GenerationError, is LanguageModelSession.ToolCallError, is OptionsError,
             is GenerationSchema.SchemaError, is TranscriptError, is ToolError,
             is SystemLanguageModel.Adapter.AssetError, is GeneratedContentError,
+            is SafetyLogError,
             is CancellationError:
             return error
         case let error as any Explained:
@@ -84,7 +90,9 @@ enum SessionFailure {
             return try Value(content)
         } catch {
             throw GenerationError.decodingFailure(
-                .init(debugDescription: "\(ErrorText.of(error)), in \(content.jsonString.prefix(500))"))
+                .init(
+                    debugDescription: "\(ErrorText.of(error)), in \(content.jsonString.prefix(500))"
+                ))
         }
     }
 
@@ -96,7 +104,9 @@ enum SessionFailure {
             return try content.valueSoFar(Value.self)
         } catch {
             throw GenerationError.decodingFailure(
-                .init(debugDescription: "\(ErrorText.of(error)), in \(content.jsonString.prefix(500))"))
+                .init(
+                    debugDescription: "\(ErrorText.of(error)), in \(content.jsonString.prefix(500))"
+                ))
         }
     }
 }

@@ -23,7 +23,8 @@ struct TranscriptConversation {
             known = try SessionTools(definitions: [])
         }
         value = Conversation(
-            messages: [], tools: known.definitions, choice: known.definitions.isEmpty ? .none : choice)
+            messages: [], tools: known.definitions,
+            choice: known.definitions.isEmpty ? .none : choice)
         // What the model said before it called tools in the same turn.
         var said: String?
         func flush(_ messages: inout [ChatMessage]) {

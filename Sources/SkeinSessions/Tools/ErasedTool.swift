@@ -18,7 +18,7 @@ extension Tool {
         do {
             value = try Arguments(arguments)
         } catch {
-            throw ToolError.badArguments(tool: name, reason: "\(error)")
+            throw ToolError.badArguments(tool: name, reason: words(of: error))
         }
         let output = try await call(arguments: value)
         let prompt = output.promptRepresentation
@@ -50,7 +50,7 @@ extension Collection where Element == any Tool {
             do {
                 coded = try SchemaText.kind(of: tool.parameters)
             } catch {
-                throw .badSchema(tool: tool.name, reason: "\(error)")
+                throw .badSchema(tool: tool.name, reason: words(of: error))
             }
             guard coded == .object else { throw .parametersNotObject(tool: tool.name) }
         }

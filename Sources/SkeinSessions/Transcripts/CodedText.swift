@@ -13,27 +13,46 @@ struct CodedText: Codable {
         guard decoder.codingPath.count < GrammarLimits.jsonDepth else {
             throw TranscriptError.tooDeep(limit: GrammarLimits.jsonDepth)
         }
-        value = try Self.scalar(decoder) ?? Self.object(decoder) ?? Self.list(decoder)
+        // A wrong guess is an error that the decoder must make, so what is frequent comes first.
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            // Before texts: property lists have a text for it.
+            value = .null
+        } else if let text = try? container.decode(String.self) {
+            value = .text(text)
+        } else if let object = try Self.object(decoder) {
+            value = object
+        } else if let list = try Self.list(decoder) {
+            value = list
+        } else {
+            value = try Self.scalar(container)
+        }
     }
 
-    private static func scalar(_ decoder: any Decoder) throws -> JSONText? {
-        let container = try decoder.singleValueContainer()
-        if let text = try? container.decode(String.self) { return .text(text) }
-        if container.decodeNil() { return .null }
+    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSONText {
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int64.self) { return .number("\(number)") }
         if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
         if let number = (try? container.decode(Decimal.self)).flatMap(NumberText.init) {
             return .number(number.text)
         }
-        return (try? container.decode(Double.self)).flatMap(NumberText.init).map {
-            .number($0.text)
+        guard let number = NumberText(try container.decode(Double.self)) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: container.codingPath, debugDescription: "not a finite number"))
         }
+        return .number(number.text)
     }
 
     private static func object(_ decoder: any Decoder) throws -> JSONText? {
         guard let container = try? decoder.container(keyedBy: Key.self) else { return nil }
         let keys = container.allKeys.sorted { $0.stringValue.precedes($1.stringValue) }
+        // What has no long decimals, such as a property list, writes one as an object.
+        if keys.contains(where: { $0.stringValue == "mantissa" }),
+            let number = (try? decoder.singleValueContainer().decode(Decimal.self))
+                .flatMap(NumberText.init)
+        {
+            return .number(number.text)
+        }
         return .object(
             try keys.map { key in
                 let isNull = try container.decodeNil(forKey: key)
@@ -43,8 +62,8 @@ struct CodedText: Codable {
             })
     }
 
-    private static func list(_ decoder: any Decoder) throws -> JSONText {
-        var container = try decoder.unkeyedContainer()
+    private static func list(_ decoder: any Decoder) throws -> JSONText? {
+        guard var container = try? decoder.unkeyedContainer() else { return nil }
         var items: [JSONText] = []
         while !container.isAtEnd {
             items.append(
@@ -77,7 +96,8 @@ struct CodedText: Codable {
             let number = NumberText(checked: text)
             if let integer = number.int {
                 try container.encode(integer)
-            } else if let decimal = number.decimal {
+            } else if let decimal = number.decimal, NumberText(number.double) != number {
+                // More digits than a Double has; only JSON has numbers for these.
                 try container.encode(decimal)
             } else {
                 try container.encode(number.double)

@@ -31,9 +31,10 @@ struct SessionPeerTests {
                     to: question,
                     options: GenerationOptions(samplingMode: .greedy, maximumResponseTokens: 12))
                 messages.append(["role": "user", "content": question])
-                let body = try JSONSerialization.data(withJSONObject: [
-                    "messages": messages, "temperature": 0, "max_tokens": 12,
-                ] as [String: Any])
+                let body = try JSONSerialization.data(
+                    withJSONObject: [
+                        "messages": messages, "temperature": 0, "max_tokens": 12,
+                    ] as [String: Any])
                 let answer = try server.ask(
                     "POST", "/v1/chat/completions", String(decoding: body, as: UTF8.self))
                 #expect(answer.status == 200, "\(answer.text)")

@@ -1,3 +1,4 @@
+import SkeinGrammar
 import Testing
 
 @testable import SkeinSessions
@@ -70,6 +71,63 @@ struct ContentReaderTests {
         let again = try GeneratedContent(json: content.jsonString)
         #expect(again == content, "seed \(seed)")
         #expect(again.jsonString == content.jsonString, "seed \(seed)")
+    }
+
+    @Test(
+        "a damaged text is read as a strict reader reads it, and the place is where it goes wrong")
+    func damaged() throws {
+        var refused = 0
+        for seed in UInt64(0)..<3000 {
+            var random = TestRandom(state: seed)
+            var bytes = Array(RandomJSON.text(using: &random).utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                let marks = Array("{}[]\",:\\u0-.e tn/\n".utf8) + [0x00, 0xC3, 0xED, 0xFF]
+                let mark = marks[Int.random(in: 0..<marks.count, using: &random)]
+                switch Int.random(in: 0...2, using: &random) {
+                case 0: bytes[place] = mark
+                case 1: bytes.insert(mark, at: place)
+                default: bytes.remove(at: place)
+                }
+            }
+            let isValid = (try? JSONTextReader.read(bytes, takesLast: true)) != nil
+            do {
+                let content = try GeneratedContent(json: bytes, id: nil, isWhole: true)
+                #expect(content.isComplete == isValid, "seed \(seed): \(bytes)")
+            } catch GeneratedContentError.malformedJSON(let offset) {
+                refused += 1
+                #expect(!isValid && offset < bytes.count, "seed \(seed)")
+                do {
+                    _ = try GeneratedContent(
+                        json: bytes.prefix(offset), id: nil, isWhole: false)
+                } catch GeneratedContentError.malformedText {
+                    // What is no text shows when its string ends.
+                    continue
+                }
+                #expect(
+                    throws: GeneratedContentError.malformedJSON(offset: offset), "seed \(seed)",
+                    performing: {
+                        try GeneratedContent(
+                            json: bytes.prefix(offset + 1), id: nil, isWhole: false)
+                    })
+            } catch GeneratedContentError.malformedText(let offset) {
+                refused += 1
+                #expect(!isValid && offset < bytes.count, "seed \(seed)")
+            }
+        }
+        #expect(refused > 1000)
+    }
+
+    @Test("values as deep as a text may be are converted both ways")
+    func deepValues() throws {
+        var text = #"{"title":"x","stops":[]}"#
+        for _ in 0..<126 { text = #"{"title":"x","stops":["# + text + "]}" }
+        let trip = try Trip(GeneratedContent(json: text))
+        #expect(trip.generatedContent.jsonString == text)
+        #expect(trip.asPartiallyGenerated().stops?.count == 1)
+        let partial = try Trip.PartiallyGenerated(
+            GeneratedContent(json: String(text.dropLast(200))))
+        #expect(partial.stops?.first?.title == "x")
     }
 
     @Test("errors say what, where and how to mend it")

@@ -165,6 +165,15 @@ struct GeneratedContentTests {
             performing: { try Shape(GeneratedContent(properties: [:])) })
     }
 
+    @Test("what is made of unfinished parts is not complete")
+    func unfinishedParts() throws {
+        let part = try GeneratedContent(json: "\"ab")
+        #expect(!GeneratedContent(properties: ["a": part]).isComplete)
+        #expect(!GeneratedContent(elements: [part]).isComplete)
+        #expect(!GeneratedContent(kind: .array([part])).isComplete)
+        #expect(GeneratedContent(properties: ["a": "ab"]).isComplete)
+    }
+
     @Test("a writer leaves out nil, and keeps the order")
     func writer() {
         var writer = PropertyWriter()

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("The adapter store")
 struct AdapterStoreTests {
-    @Test("The newest compatible version comes first; removing removes exactly those for other bases")
+    @Test(
+        "The newest compatible version comes first; removing removes exactly those for other bases")
     func store() async throws {
         try await TestPaths.inTemporaryDirectory { directory in
             let tiny = try SessionCase(in: directory)

@@ -51,7 +51,10 @@ struct AvailabilityTests {
     @Test("Languages are those that the files name")
     func languages() {
         func languages(_ text: String) -> [String] { ModelFiles.languages(ofCard: text) }
-        #expect(languages("---\nlicense: mit\nlanguage:\n- en\n- \"de\"\ntags: [x]\n---\nHi") == ["en", "de"])
+        #expect(
+            languages("---\nlicense: mit\nlanguage:\n- en\n- \"de\"\ntags: [x]\n---\nHi") == [
+                "en", "de",
+            ])
         #expect(languages("---\nlanguage: [fr, pt-BR]\n---") == ["fr", "pt-BR"])
         #expect(languages("---\nlanguage: multilingual\n---").isEmpty)
         #expect(languages("# No card\nlanguage: en").isEmpty)

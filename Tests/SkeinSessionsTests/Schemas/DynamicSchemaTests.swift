@@ -71,6 +71,23 @@ struct DynamicSchemaTests {
         #expect(text.contains(#""A_part___":{"title":"A part/é#","#))
     }
 
+    @Test("a part that is made twice alike is one, and many uses of parts cost nothing")
+    func copies() throws {
+        func part() -> Dynamic { Dynamic(name: "Part", anyOf: ["x"]) }
+        let root = Dynamic(
+            name: "Root",
+            properties: [.init(name: "a", schema: part()), .init(name: "b", schema: part())])
+        #expect(try root.text().contains(##""b":{"$ref":"#/$defs/Part"}"##))
+        // Written out, this were 2^40 parts.
+        var all = part()
+        for level in 0..<40 {
+            all = Dynamic(
+                name: "Level\(level)",
+                properties: [.init(name: "a", schema: all), .init(name: "b", schema: all)])
+        }
+        #expect(try all.text().contains(##""Level0":{"type":"object""##))
+    }
+
     @Test("two schemas with parts of the same name do not meet")
     func scopes() throws {
         func schema(_ choice: String) throws -> GenerationSchema {

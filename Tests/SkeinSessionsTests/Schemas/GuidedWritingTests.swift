@@ -135,6 +135,10 @@ struct GuidedWritingTests {
         #expect(trips.contains { !$0.stops.isEmpty } && trips.contains { $0.mood == nil })
         #expect(trips.allSatisfy { $0.stops.count <= 3 })
         _ = try values(of: GeneratedContent.self)
+        #expect(try values(of: [Never].self, count: 3) == [[], [], []])
+        let either = try values(of: Either.self)
+        #expect(Set(either.map(\.isMood)) == [true, false])
+        #expect(try values(of: Hollow.self, count: 3).count == 3)
     }
 
     @Test(
@@ -153,4 +157,25 @@ struct GuidedWritingTests {
                 try CompiledGrammar(schema: Array(text.utf8), Self.vocabulary)
             })
     }
+}
+
+/// A mood or a review.
+private struct Either: Generable {
+    var isMood: Bool
+
+    static var generationSchema: GenerationSchema {
+        GenerationSchema(type: Self.self, anyOf: [Mood.self, Review.self])
+    }
+    var generatedContent: GeneratedContent {
+        isMood ? Mood.good.generatedContent : Review(rating: 1, summary: "").generatedContent
+    }
+    init(_ content: GeneratedContent) throws {
+        isMood = (try? Mood(content)) != nil
+        if !isMood { _ = try Review(content) }
+    }
+}
+
+/// A property that no value can have may be left out.
+private struct Hollow: Listed {
+    static var listed: [GenerationSchema.Property] { [.init(name: "none", type: Never?.self)] }
 }

@@ -28,26 +28,47 @@ struct ScheduleTests {
         }
     }
 
-    /// A reply is a function of the conversation.
-    private static let source: @Sendable () -> ScriptedSource = {
+    /// Holds back the replies to prompts that a test names.
+    private final class Gates: Sendable {
+        private let gates = Mutex([String: Gate]())
+
+        func gate(for prompt: String) -> Gate {
+            gates.withLock { gates in
+                if let known = gates[prompt] { return known }
+                let gate = Gate()
+                gates[prompt] = gate
+                return gate
+            }
+        }
+    }
+
+    /// The text of a reply, a function of the conversation.
+    private static func text(for messages: [ChatMessage]) -> String {
+        let last = messages.last
+        let text = last?["content"]?.string ?? ""
+        return last?.role == "tool"
+            ? "said \(text)" : "\(messages.count) words for \(text) and a few more of them"
+    }
+
+    private static func source(_ gates: Gates) -> ScriptedSource {
         ScriptedSource { asked, _ in
             let last = asked.messages.last
             let text = last?["content"]?.string ?? ""
-            if last?.role == "tool" { return ScriptedSource.words("said \(text)") }
-            if text.hasPrefix("tool") {
-                return [.call(id: "c\(asked.messages.count)", name: "echo", arguments: #"{"city":"x"}"#)]
-            }
-            if text.hasPrefix("fail") {
+            let words = ScriptedSource.words(Self.text(for: asked.messages))
+            if last?.role == "tool" { return words }
+            for (word, city) in [("tool", "x"), ("fail", "fail")] where text.hasPrefix(word) {
                 return [
-                    .call(id: "c\(asked.messages.count)", name: "echo", arguments: #"{"city":"fail"}"#)
+                    .call(
+                        id: "c\(asked.messages.count)", name: "echo",
+                        arguments: #"{"city":"\#(city)"}"#)
                 ]
             }
-            return ScriptedSource.words("\(asked.messages.count) words for \(text) and a few more of them")
+            return text.hasPrefix("a") ? [.gate(gates.gate(for: text))] + words : words
         }
     }
 
     private static func run(
-        _ actions: [Action], in session: LanguageModelSession, seed: UInt64
+        _ actions: [Action], in session: LanguageModelSession, _ gates: Gates, seed: UInt64
     ) async throws {
         var random = SystemRandom(seed: seed)
         for (number, action) in actions.enumerated() {
@@ -57,7 +78,7 @@ struct ScheduleTests {
                 let stream = session.streamResponse(to: "s\(number)")
                 var last = ""
                 for try await snapshot in stream {
-                    #expect(snapshot.content.hasPrefix(last))
+                    #expect(snapshot.content.utf8.starts(with: last.utf8))
                     last = snapshot.content
                 }
                 #expect(try await stream.collect().content == last)
@@ -66,13 +87,15 @@ struct ScheduleTests {
                 for _ in 0..<Int.random(in: 0...20, using: &random) { await Task.yield() }
                 task.cancel()
                 let result = await task.result
-                // It may have been too late: then what it said is taken back by hand.
+                // It may have been too late.
                 if case .failure(let error) = result { #expect(error is CancellationError) }
             case .second:
-                let stream = session.streamResponse(to: "a\(number)")
+                let prompt = "a\(seed)-\(number)"
+                let stream = session.streamResponse(to: prompt)
                 await #expect(throws: LanguageModelSession.GenerationError.self) {
                     try await session.respond(to: "b\(number)")
                 }
+                gates.gate(for: prompt).open()
                 _ = try await stream.collect()
             case .tool: try await session.respond(to: "tool\(number)")
             case .failingTool:
@@ -83,25 +106,34 @@ struct ScheduleTests {
         }
     }
 
-    /// What a sequential run would have said.
-    private static func expected(_ actions: [Action], of transcript: Transcript) -> Bool {
-        // Requests that were cancelled have a prompt, and perhaps a reply; all others are known.
+    /// Whether the transcript is that of a run without others: the prompts of all requests that were
+    /// neither cancelled nor failed, and to each the reply that its conversation has.
+    private static func expected(
+        _ actions: [Action], of transcript: Transcript, seed: UInt64
+    ) throws -> Bool {
         var prompts: [String] = []
-        for entry in transcript {
-            if case .prompt(let prompt) = entry { prompts.append(prompt.description) }
+        for (place, entry) in transcript.enumerated() {
+            switch entry {
+            case .prompt(let prompt): prompts.append(prompt.description)
+            case .response(let response):
+                let before = try TranscriptConversation(
+                    entries: Array(transcript.prefix(place)), tools: SessionTools([Echo()]))
+                let said = TranscriptConversation.text(response.segments)
+                if said != text(for: before.value.messages) { return false }
+            default: break
+            }
         }
         let kinds: [String] = actions.enumerated().compactMap { number, action in
             switch action {
             case .respond: "r\(number)"
             case .stream: "s\(number)"
-            case .cancel: "c\(number)"
-            case .second: "a\(number)"
+            case .second: "a\(seed)-\(number)"
             case .tool: "tool\(number)"
-            case .failingTool: nil
+            case .cancel, .failingTool: nil
             }
         }
         // A task that is cancelled before it begins leaves nothing.
-        return prompts.filter { !$0.hasPrefix("c") } == kinds.filter { !$0.hasPrefix("c") }
+        return prompts.filter { !$0.hasPrefix("c") } == kinds
     }
 
     static var schedules: Int { TestEnvironment.schedules ?? 60 }
@@ -109,7 +141,8 @@ struct ScheduleTests {
     @Test("Eight sessions do as they would alone")
     func schedules() async throws {
         for seed in 0..<UInt64(Self.schedules) {
-            let model = SystemLanguageModel(script: Self.source())
+            let gates = Gates()
+            let model = SystemLanguageModel(script: Self.source(gates))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<8 as Range<UInt64> {
                     group.addTask {
@@ -119,15 +152,17 @@ struct ScheduleTests {
                         }
                         let session = LanguageModelSession(
                             model: model, tools: [Echo()], instructions: "session \(number)")
-                        try await Self.run(actions, in: session, seed: seed << 8 | number)
+                        try await Self.run(
+                            actions, in: session, gates, seed: seed << 8 | number)
                         #expect(!session.isResponding, "seed \(seed), session \(number)")
                         #expect(
-                            Self.expected(actions, of: session.transcript),
+                            try Self.expected(
+                                actions, of: session.transcript, seed: seed << 8 | number),
                             "seed \(seed), session \(number): \(session.transcript)")
                         // Alone, and from the transcript, it says the same.
                         let saved = session.transcript
                         let alone = LanguageModelSession(
-                            model: SystemLanguageModel(script: Self.source()), tools: [Echo()],
+                            model: SystemLanguageModel(script: Self.source(gates)), tools: [Echo()],
                             transcript: saved)
                         let one = try await session.respond(to: "last").content
                         #expect(try await alone.respond(to: "last").content == one)

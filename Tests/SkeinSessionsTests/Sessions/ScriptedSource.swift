@@ -35,7 +35,9 @@ final class ScriptedSource: ReplySource {
     private let steps: @Sendable (Asked, Int) -> [Step]
     private let state = Mutex(State())
 
-    /// - Parameter steps: of the reply to what is asked, and its number from 0.
+    /// - Parameters:
+    ///   - contextSize: tokens of the window.
+    ///   - steps: of the reply to what is asked, and its number from 0.
     init(contextSize: Int = 4096, _ steps: @escaping @Sendable (Asked, Int) -> [Step]) {
         self.contextSize = contextSize
         self.steps = steps
@@ -100,6 +102,10 @@ final class ScriptedSource: ReplySource {
     }
 
     func tokenCount(of text: String) async throws -> Int { text.split(separator: " ").count }
+
+    func tokenCount(ofBlock text: String) async throws -> Int {
+        text.split(separator: " ").count
+    }
 
     func tokenCount(of conversation: Conversation, addsReply: Bool) async throws -> Int {
         conversation.messages.reduce(0) {

@@ -124,7 +124,9 @@ struct SessionTests {
         #expect(!session.isResponding)
     }
 
-    @Test("A structure is stored as structure; a value that was cut short is an error unless it may close")
+    @Test(
+        "A structure is stored as structure; a value that was cut short is an error unless it may close"
+    )
     func structure() async throws {
         let source = ScriptedSource { _, number in
             [.text(#"{"name": "#), .text(#""Ada","age":36}"#)] + (number > 0 ? [.cutShort] : [])
@@ -168,7 +170,9 @@ struct SessionTests {
         }
     }
 
-    @Test("A text that fills the window is an error with the counts; one of the asked-for length is not")
+    @Test(
+        "A text that fills the window is an error with the counts; one of the asked-for length is not"
+    )
     func cutShort() async throws {
         let source = ScriptedSource(contextSize: 100) { _, _ in [.text("a"), .cutShort] }
         let session = session(source)
@@ -215,6 +219,62 @@ struct SessionTests {
             model: SystemLanguageModel(script: ScriptedSource(saying: "a")),
             transcript: transcript)
         await #expect(throws: TranscriptError.self) { try await session.respond(to: "one") }
+        #expect(!session.isResponding)
+    }
+
+    /// A type whose initialiser refuses what its schema allows.
+    private struct Picky: Generable {
+        init(_ content: GeneratedContent) throws {
+            throw GeneratedContentError.missingProperty(path: "")
+        }
+
+        static var generationSchema: GenerationSchema {
+            GenerationSchema(
+                type: Picky.self,
+                properties: [GenerationSchema.Property(name: "a", type: Int.self)])
+        }
+
+        var generatedContent: GeneratedContent { GeneratedContent(properties: [:]) }
+    }
+
+    @Test("A reply that the type refuses leaves nothing in the transcript")
+    func refusedByType() async throws {
+        let session = session(ScriptedSource(saying: #"{"a":1}"#))
+        await #expect {
+            try await session.respond(to: "q", generating: Picky.self)
+        } throws: { error in
+            if case GenerationError.decodingFailure = error { true } else { false }
+        }
+        await #expect(throws: GenerationError.self) {
+            try await session.streamResponse(to: "q", generating: Picky.self).collect()
+        }
+        #expect(session.transcript.isEmpty)
+    }
+
+    @Test("A model for tagging answers text requests with tags as JSON text, streams included")
+    func tagging() async throws {
+        let source = ScriptedSource(saying: #"{"tags":["rain","sun"]}"#)
+        let model = SystemLanguageModel(script: source, useCase: .contentTagging)
+        let session = LanguageModelSession(model: model)
+        #expect(try await session.respond(to: "q").content == #"{"tags":["rain","sun"]}"#)
+        #expect(source.asked.last?.isSchema == true)
+        let stream = session.streamResponse(to: "q")
+        #expect(try await stream.collect().content == #"{"tags":["rain","sun"]}"#)
+        guard case .response(let response)? = session.transcript.last,
+            case .structure? = response.segments.first
+        else { return #expect(Bool(false), "no structure in the transcript") }
+    }
+
+    @Test("Cancelling the task that collects ends the request")
+    func cancelledCollect() async throws {
+        let gate = Gate()
+        let session = session(ScriptedSource { _, _ in [.gate(gate), .text("a")] })
+        let stream = session.streamResponse(to: "q")
+        let task = Task { try await stream.collect() }
+        await gate.arrival()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await stream.collect() }
         #expect(!session.isResponding)
     }
 }

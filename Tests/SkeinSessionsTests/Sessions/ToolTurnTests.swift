@@ -33,7 +33,9 @@ struct ToolTurnTests {
 
     private struct Broken: Error, Equatable {}
 
-    private func session(_ source: ScriptedSource, _ tools: [any SkeinSessions.Tool]) -> LanguageModelSession {
+    private func session(_ source: ScriptedSource, _ tools: [any SkeinSessions.Tool])
+        -> LanguageModelSession
+    {
         LanguageModelSession(
             model: SystemLanguageModel(script: source), tools: tools, instructions: "i")
     }
@@ -119,7 +121,8 @@ struct ToolTurnTests {
         #expect(session.transcript.count == 1)
     }
 
-    @Test("The mode decides whether tools may or must be called; required holds for the first reply")
+    @Test(
+        "The mode decides whether tools may or must be called; required holds for the first reply")
     func mode() async throws {
         let rome = call("c1", "Rome")
         for (mode, choices) in [
@@ -148,6 +151,24 @@ struct ToolTurnTests {
         #expect(response.content.name == "Ada")
         #expect(source.asked.map(\.isSchema) == [false, false, true])
         #expect(session.transcript.count == 5)
+    }
+
+    @Test("What is said before a call begins the reply, and snapshots only grow")
+    func saidBefore() async throws {
+        let rome = call("c1", "Rome")
+        let source = ScriptedSource { _, number in
+            number == 0 ? [.text("Let me look. "), rome] : [.text("It"), .text(" is sunny")]
+        }
+        let session = session(source, [Weather()])
+        let stream = session.streamResponse(to: "q")
+        var last = ""
+        for try await snapshot in stream {
+            #expect(snapshot.content.utf8.starts(with: last.utf8))
+            last = snapshot.content
+        }
+        #expect(last == "Let me look. It is sunny")
+        #expect(try await stream.collect().content == last)
+        #expect(session.transcript.count == 6)
     }
 
     @Test("Two tools of one name, and arguments that are no structure, make requests fail")

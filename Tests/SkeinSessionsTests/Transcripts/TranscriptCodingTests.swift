@@ -53,12 +53,28 @@ struct TranscriptCodingTests {
         #expect(try Transcript(jsonData: coded) == transcript)
     }
 
+    @Test("Property lists keep it, too")
+    func propertyLists() throws {
+        let transcript = try SampleTranscript.full()
+        for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = format
+            let data = try encoder.encode(transcript)
+            let again = try PropertyListDecoder().decode(Transcript.self, from: data)
+            #expect(again == transcript)
+            #expect(try again.jsonData() == transcript.jsonData())
+        }
+    }
+
     @Test("Keys of structured content keep their order through coders that lose it")
     func order() throws {
         let texts = [
             #"{"b":1,"a":{"z":[{"y":0,"x":1},{"x":2,"y":3}],"k":null},"c":[]}"#,
             #"{"a":{"b":1},"c":[{"d":1}]}"#, "[]", #"[{"b":1,"a":2},{"a":1,"b":2}]"#, "12",
-            #""text""#, "null", "true", "1.5", "18446744073709551616", #"{"é":1,"e":2,"":3}"#,
+            #""text""#, "null", "true", "1.5", "18446744073709551616", "0.1", "-7",
+            #"{"exponent":1,"isCompact":true,"isNegative":false,"length":1,"#
+                + #""mantissa":[1,0,0,0,0,0,0,0]}"#,
+            "0.12345678901234567890123", "[null,1e-200]", #"{"é":1,"e":2,"":3}"#,
         ]
         for text in texts {
             let transcript = Transcript(entries: [
@@ -156,6 +172,18 @@ struct TranscriptCodingTests {
         ),
         (
             #""x-order":[["town","degrees"]]}"#, #""x-order":[["town","town"]]}"#,
+            .wrongValue(
+                place: "transcript.entries[3].contents[0].structure.x-order",
+                expected: "the keys of content")
+        ),
+        (
+            #""x-order":[["town","degrees"]]}"#, #""x-order":[["town","degrees"],[]]}"#,
+            .wrongValue(
+                place: "transcript.entries[3].contents[0].structure.x-order",
+                expected: "the keys of content")
+        ),
+        (
+            #""x-order":[["town","degrees"]]}"#, #""x-order":"town"}"#,
             .wrongValue(
                 place: "transcript.entries[3].contents[0].structure.x-order",
                 expected: "the keys of content")

@@ -119,8 +119,16 @@ import Testing
                 try await AdapterTrainer.resume(model).result
             }
             #expect(error?.what.contains("model (SHA-256)") == true)
-            // The refusals have harmed nothing.
-            let trained = try await AdapterTrainer.resume(session).result
+            // The refusals have harmed nothing; rows that have moved can be named.
+            try FileManager.default.moveItem(atPath: bench.rows, toPath: bench.place("moved"))
+            let gone = #expect(throws: SkeinError.self) {
+                try AdapterTrainer.restoreTrainingSession(sessionParameters: bench.settings("a"))
+            }
+            #expect(gone?.place == bench.rows && gone?.remedy.contains("`dataset`") == true)
+            let moved = try AdapterTrainer.restoreTrainingSession(
+                sessionParameters: bench.settings("a"), dataset: Dataset(at: bench.place("moved")))
+            let trained = try await AdapterTrainer.resume(moved).result
+            try FileManager.default.moveItem(atPath: bench.place("moved"), toPath: bench.rows)
             #expect(trained.adapter.sha256 == (try bench.reference()))
         }
     }
