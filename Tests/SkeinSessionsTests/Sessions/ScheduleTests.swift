@@ -5,8 +5,8 @@ import Testing
 
 @testable import SkeinSessions
 
-/// Sessions at the same time, by seeds. `Scripts/check-sessions` runs many more of them under the thread
-/// sanitizer.
+/// Sessions at the same time, by seeds. `SKEIN_SCHEDULES=1000` runs as many, also with
+/// `--sanitize thread`.
 @Suite("Sessions at the same time")
 struct ScheduleTests {
     private struct Broken: Error {}
