@@ -133,13 +133,16 @@ struct NormalNumber: Equatable, Comparable, Sendable {
         return Int(signedDigits(zeros: exponent))
     }
 
-    /// The value if it has at most 38 digits and Decimal's exponents reach it.
+    /// The value if its digits fit into Decimal's 128 bits and its exponents reach it.
     var decimal: Decimal? {
         guard !digits.isEmpty else { return Decimal(0) }
         // 1e130 is 1000e127.
         let zeros = max(0, exponent - 127)
-        guard exponent >= -128, zeros < 38, digits.count + zeros <= 38 else { return nil }
-        return Decimal(string: "\(signedDigits(zeros: zeros))e\(exponent - zeros)")
+        guard exponent >= -128, zeros < 39, digits.count + zeros <= 39,
+            let value = Decimal(string: "\(signedDigits(zeros: zeros))e\(exponent - zeros)")
+        else { return nil }
+        // Decimal rounds what does not fit.
+        return NumberText(value)?.normal == self ? value : nil
     }
 
     /// JSON text that depends on the value alone: without an exponent if it has at most 40 digits

@@ -65,7 +65,8 @@ extension Decimal: Generable {
 
     /// The number of a content, without rounding.
     ///
-    /// - Throws: `GeneratedContentError` if it is no number, or has more than 38 digits.
+    /// - Throws: `GeneratedContentError` if it is no number, or its digits do not fit
+    ///   into 128 bits.
     public init(_ content: GeneratedContent) throws { self = try content.number(\.decimal) }
 
     /// The value as a number with all its digits. NaN becomes null, as JSON has no such number.

@@ -51,7 +51,9 @@ struct LogFile: ~Copyable {
         var written = write(descriptor, bytes, bytes.count)
         while written < 0 && errno == EINTR { written = write(descriptor, bytes, bytes.count) }
         guard written >= 0 else { throw .failed(operation: "write", path: path, code: errno) }
-        isCut = written > 0 && written < bytes.count || (written == 0 && isCut)
+        // A line's end alone makes the file whole again.
+        let repaired = isCut ? 1 : 0
+        isCut = written == 0 ? isCut : written > repaired && written < bytes.count
         guard written == bytes.count else {
             throw .cutOff(path: path, bytes: bytes.count, written: written)
         }

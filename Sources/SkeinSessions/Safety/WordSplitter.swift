@@ -26,8 +26,8 @@ struct WordSplitter: Sendable {
     /// Whether the word is a single character, which only marks may join.
     private var isAlone = false
 
-    /// Whether no word has begun.
-    var isEmpty: Bool { word.isEmpty }
+    /// Whether no word has begun that may be a list's: one that is too long is none.
+    var isEmpty: Bool { word.isEmpty || isTooLong }
 
     /// Takes the next piece.
     ///

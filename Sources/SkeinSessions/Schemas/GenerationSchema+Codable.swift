@@ -83,8 +83,12 @@ private struct CodedJSON: Codable {
                 .init(codingPath: decoder.codingPath, debugDescription: "nested too deep"))
         }
         if let container = try? decoder.container(keyedBy: Key.self) {
+            // Keys come in the order of a hash table: here in one that does not change.
+            let keys = container.allKeys.sorted {
+                $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8)
+            }
             value = .object(
-                try container.allKeys.map { key in
+                try keys.map { key in
                     JSONField(
                         key.stringValue, try container.decode(CodedJSON.self, forKey: key).value)
                 })

@@ -24,9 +24,10 @@ enum GuidedValues {
         for rule in rules {
             switch rule {
             case .choices(let listed):
+                let allowed = Set(listed)
                 var known: Set<String> = []
                 choices = (choices ?? listed).filter {
-                    listed.contains($0) && known.insert($0).inserted
+                    allowed.contains($0) && known.insert($0).inserted
                 }
             case .pattern(let source):
                 if let difference = RegexSource.difference(in: source) {

@@ -114,9 +114,12 @@ struct SchemaResolver {
         let key = ObjectIdentifier(type)
         if let known = forms[key] { return known }
         // Generic types may lead to ever new ones, whose names get longer and longer.
-        guard forms.count < SessionLimits.definitions,
-            TypeName.of(type).utf8.count <= SessionLimits.nameBytes
-        else {
+        guard TypeName.of(type).utf8.count <= SessionLimits.nameBytes else {
+            throw .tooLarge(
+                schema: place.schema, limit: SessionLimits.nameBytes,
+                context: .init(debugDescription: "the name of a type is too long"))
+        }
+        guard forms.count < SessionLimits.definitions else {
             throw .tooLarge(
                 schema: place.schema, limit: SessionLimits.definitions,
                 context: .init(debugDescription: "there are too many types"))

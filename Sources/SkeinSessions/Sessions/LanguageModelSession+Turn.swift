@@ -112,10 +112,15 @@ extension LanguageModelSession {
                 }
                 try await checkLocale()
                 let turn = try await answer(from: start)
-                try await log(response: turn.content.jsonString, fired: [])
+                try await log(response: LanguageModelSession.text(of: turn.content), fired: [])
                 return turn
             } catch let stop as GuardrailStop {
                 return try await declined(stop, from: start)
+            } catch let error as SafetyLogError {
+                throw error
+            } catch {
+                try await log(response: stopped.text.isEmpty ? nil : stopped.text, fired: [])
+                throw error
             }
         }
 
@@ -128,7 +133,7 @@ extension LanguageModelSession {
             for round in 0..<SessionLimits.toolRounds {
                 switch try await reply(source, sampler, choice(isFirst: round == 0)) {
                 case .calls(let text, let calls):
-                    if !text.isEmpty { append(response(text: text)) }
+                    if !text.allSatisfy(\.isWhitespace) { append(response(text: text)) }
                     saidBefore += text
                     append(.toolCalls(.init(calls.map(\.entry))))
                     try await check(calls)
@@ -299,8 +304,8 @@ extension LanguageModelSession {
                 request.form = .schema(Array(try schema.jsonText().utf8))
             }
             var reading = ReplyReading(
-                request.form, id: id, before: saidBefore,
-                guardrails: guardrails.growing(on: .output, isGuided: !asksText), tell: tell)
+                request.form, id: id, before: saidBefore, guardrails: try await growing(),
+                tell: tell)
             for try await update in source.reply(to: request) {
                 note(update)
                 do {
@@ -323,7 +328,8 @@ extension LanguageModelSession {
                 _ source: any ReplySource, _ request: ReplyRequest, isRequired: Bool
             ) async throws -> Outcome?
         {
-            var reading = ReplyReading(.text, id: id, before: "", guardrails: nil, tell: nil)
+            var reading = ReplyReading(
+                .text, id: id, before: "", guardrails: try await growing(), tell: nil)
             for try await update in source.reply(to: request) {
                 if case .text(let text) = update, !isRequired,
                     !text.allSatisfy(\.isWhitespace), reading.calls.isEmpty
@@ -331,9 +337,23 @@ extension LanguageModelSession {
                     return nil
                 }
                 note(update)
-                try await reading.take(update)
+                do {
+                    try await reading.take(update)
+                } catch {
+                    stopped = (reading.text, false)
+                    throw error
+                }
             }
             return reading.calls.isEmpty ? nil : try outcome(reading, room: source.contextSize)
+        }
+
+        /// Checks that look at what is said, after what was said before: a term may span both.
+        private nonisolated(nonsending) func growing() async throws -> GrowingGuardrails {
+            var growing = guardrails.growing(on: .output, isGuided: !asksText)
+            if !saidBefore.isEmpty, let finding = try await growing.add(saidBefore) {
+                throw GuardrailStop(finding)
+            }
+            return growing
         }
 
         private mutating func note(_ update: ReplyUpdate) {

@@ -74,6 +74,7 @@ struct ReplyReading {
             return
         }
         let bytes = text.utf8.count - pending
+        // Pending may reach back into what was said before: that was told already.
         guard bytes > toldBytes else { return }
         toldBytes = bytes
         let shown = pending == 0 ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)

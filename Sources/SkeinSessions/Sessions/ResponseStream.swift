@@ -80,3 +80,6 @@ extension LanguageModelSession {
         }
     }
 }
+
+extension LanguageModelSession.ResponseStream.Snapshot: Sendable
+where Content.PartiallyGenerated: Sendable {}

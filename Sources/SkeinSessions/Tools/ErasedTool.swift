@@ -27,7 +27,10 @@ extension Tool {
     }
 
     private static func segment(of output: Output, prompt: Prompt) -> Transcript.Segment {
-        guard !(output is String), let value = output as? any ConvertibleToGeneratedContent else {
+        // An output that writes its prompt itself is read as it writes it.
+        guard !(output is String), let value = output as? any ConvertibleToGeneratedContent,
+            value.generatedContent.jsonString == prompt.text
+        else {
             return .text(Transcript.TextSegment(content: prompt.text))
         }
         return .structure(

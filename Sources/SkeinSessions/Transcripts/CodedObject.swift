@@ -90,8 +90,11 @@ struct CodedObject {
     }
 
     func integer(_ name: String) throws(TranscriptError) -> Int? {
-        guard let number = try number(name) else { return nil }
-        guard let integer = Int(exactly: number) else { throw wrong(name, "a whole number") }
+        guard let value = fields[name] else { return nil }
+        // Not by way of a Double: it does not hold all 64 bits.
+        guard case .number(let text) = value, let integer = NumberText(checked: text).int else {
+            throw wrong(name, "a whole number")
+        }
         return integer
     }
 

@@ -28,25 +28,39 @@ enum SchemaText {
     /// - Throws: what the schema throws.
     static func kind(of schema: GenerationSchema) throws -> Kind {
         let root = try schema.json()
-        return isObject(root, in: root, depth: 0) ? .object : .other
+        var known: [String: Bool] = [:]
+        return isObject(root, in: root, depth: 0, known: &known) ? .object : .other
     }
 
-    private static func isObject(_ schema: JSONText, in root: JSONText, depth: Int) -> Bool {
-        // References that lead in a circle without a value between have no values at all.
+    // `known`: what each reference leads to, so that none is followed twice.
+    private static func isObject(
+        _ schema: JSONText, in root: JSONText, depth: Int, known: inout [String: Bool]
+    ) -> Bool {
         guard depth < 64 else { return false }
         if let reference = schema["$ref"]?.string {
-            guard reference != "#" else { return isObject(root, in: root, depth: depth + 1) }
-            let prefix = "#/$defs/"
-            guard reference.hasPrefix(prefix) else { return false }
-            let name = String(reference.dropFirst(prefix.count)).replacing("~1", with: "/")
-                .replacing("~0", with: "~")
-            guard let target = root["$defs"]?[name] else { return false }
-            return isObject(target, in: root, depth: depth + 1)
+            if let answer = known[reference] { return answer }
+            // References that lead in a circle without a value between have no values at all.
+            known[reference] = false
+            guard let target = target(of: reference, in: root) else { return false }
+            let answer = isObject(target, in: root, depth: depth + 1, known: &known)
+            known[reference] = answer
+            return answer
         }
         if let members = schema["anyOf"]?.list {
             return !members.isEmpty
-                && members.allSatisfy { isObject($0, in: root, depth: depth + 1) }
+                && members.allSatisfy {
+                    isObject($0, in: root, depth: depth + 1, known: &known)
+                }
         }
         return schema["type"]?.string == "object"
+    }
+
+    private static func target(of reference: String, in root: JSONText) -> JSONText? {
+        if reference == "#" { return root }
+        let prefix = "#/$defs/"
+        guard reference.hasPrefix(prefix) else { return nil }
+        let name = String(reference.dropFirst(prefix.count)).replacing("~1", with: "/")
+            .replacing("~0", with: "~")
+        return root["$defs"]?[name]
     }
 }

@@ -17,17 +17,22 @@ extension Transcript {
         try trimmed(to: budget, keeping: newestTurns, counts: map(count))
     }
 
-    // Disfavoured, so that a count which takes no time needs no `await` in an asynchronous
-    // function. / The transcript without its oldest turns, so that it fits a budget, for counts
-    // that take / time. / / - Parameters: /   - budget: what the entries may take together. /   -
-    // newestTurns: how many of the newest turns stay in any case. /   - count: what an entry takes:
-    // tokens, or whatever the budget counts. / - Returns: the longest end of the transcript that
-    // fits, behind its instructions. / - Throws: `TranscriptError.doesNotFit` if what must stay
-    // takes more; what `count` throws.
+    /// The transcript without its oldest turns, so that it fits a budget, for counts that take time.
+    /// A count that takes none needs no `await` in an asynchronous function.
+    ///
+    /// - Parameters:
+    ///   - budget: what the entries may take together.
+    ///   - newestTurns: how many of the newest turns stay in any case.
+    ///   - count: what an entry takes: tokens, or whatever the budget counts.
+    /// - Returns: the longest end of the transcript that fits, behind its instructions.
+    /// - Throws: `TranscriptError.doesNotFit` if what must stay takes more; what `count` throws.
     @_disfavoredOverload
-    public func trimmed(
-        to budget: Int, keeping newestTurns: Int = 1, counting count: (Entry) async throws -> Int
-    ) async throws -> Transcript {
+    nonisolated(nonsending)
+        public func trimmed(
+            to budget: Int, keeping newestTurns: Int = 1,
+            counting count: nonisolated(nonsending) (Entry) async throws -> Int
+        ) async throws -> Transcript
+    {
         var counts: [Int] = []
         for entry in self { counts.append(try await count(entry)) }
         return try trimmed(to: budget, keeping: newestTurns, counts: counts)
@@ -73,7 +78,7 @@ extension Transcript {
             case .instructions where index == 0: continue
             case .prompt: open = 0
             case .toolCalls(let calls): open += calls.count
-            case .toolOutput: open -= 1
+            case .toolOutput: open = Swift.max(0, open - 1)
             default: break
             }
             var isNew = turns.isEmpty

@@ -73,7 +73,7 @@ struct NumberTests {
     @Test(
         "decimals of more digits than Decimal has are an error",
         arguments: [
-            "123456789012345678901234567890123456789", "1e200", "9.99e-127", "1e999999999999999999",
+            "999999999999999999999999999999999999999", "1e200", "9.99e-127", "1e999999999999999999",
         ])
     func longDecimals(_ text: String) throws {
         #expect(
@@ -127,6 +127,19 @@ struct NumberTests {
         let numbers = texts.map { NumberText(checked: $0) }
         for (first, second) in zip(numbers, numbers.dropFirst()) {
             #expect(first < second && second > first && first != second)
+        }
+    }
+
+    @Test("every Decimal round-trips, those of 39 digits included")
+    func largeDecimals() throws {
+        for value in [
+            Decimal.greatestFiniteMagnitude, -Decimal.greatestFiniteMagnitude,
+            Decimal(string: "340282366920938463463374607431768211455") ?? 0,
+        ] {
+            #expect(try Decimal(value.generatedContent) == value)
+        }
+        #expect(throws: GeneratedContentError.self) {
+            try Decimal(Self.content("340282366920938463463374607431768211456"))
         }
     }
 }

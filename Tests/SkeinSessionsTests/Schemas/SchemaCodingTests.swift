@@ -97,4 +97,21 @@ struct SchemaCodingTests {
         #expect(Review.generationSchema.debugDescription.hasPrefix("{\"title\":\"Review\""))
         #expect(schema == schema && schema != Review.generationSchema)
     }
+
+    @Test("A schema without an order is the same however its text orders it, and in each process")
+    func unordered() throws {
+        let texts = [
+            #"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"},"c":{"type":"string"}},"required":["a"]}"#,
+            #"{"required":["a"],"properties":{"c":{"type":"string"},"a":{"type":"string"},"b":{"type":"string"}},"type":"object"}"#,
+        ]
+        let schemas = try texts.map {
+            try JSONDecoder().decode(GenerationSchema.self, from: Data($0.utf8))
+        }
+        #expect(try schemas[0].jsonText() == schemas[1].jsonText())
+        #expect(schemas[0] == schemas[1])
+        let json = try schemas[0].jsonText()
+        let places = ["\"a\":{", "\"b\":{", "\"c\":{"].map { json.range(of: $0)?.lowerBound }
+        #expect(places.allSatisfy { $0 != nil })
+        #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted())
+    }
 }

@@ -150,7 +150,7 @@ struct SchemaErrorTests {
             Issue.record("no error")
             return
         }
-        #expect(limit == 4096)
+        #expect(limit == SessionLimits.nameBytes)
     }
 
     @Test("errors of dynamic schemas come when they are made")

@@ -67,6 +67,52 @@ struct GuardedSessionTests {
         #expect(try await stream.collect().content == "a b c")
     }
 
+    @Test("A phrase that spans a call of a tool is found, and none of it is told")
+    func acrossCalls() async throws {
+        for (first, second) in [("a hand ", "grenade"), ("a hand gre", "nade")] {
+            let source = ScriptedSource { _, number in
+                number == 0
+                    ? [
+                        .text(first),
+                        .call(
+                            id: "c", name: "weather_of_a_city", arguments: #"{"city":"Rome"}"#),
+                    ] : [.text(second)]
+            }
+            let model = SystemLanguageModel(
+                script: source, guardrails: try denying("hand grenade"))
+            let session = LanguageModelSession(model: model, tools: [ToolTurnTests.Weather()])
+            let stream = session.streamResponse(to: "q")
+            var last = ""
+            await #expect {
+                for try await snapshot in stream { last = snapshot.content }
+            } throws: {
+                isViolation($0)
+            }
+            #expect("a ".hasPrefix(last), "\(last)")
+        }
+    }
+
+    @Test("What a tool would be given is looked at first")
+    func arguments() async throws {
+        let source = ScriptedSource { _, _ in
+            [.call(id: "c", name: "weather_of_a_city", arguments: #"{"city":"a\ngrass"}"#)]
+        }
+        let model = SystemLanguageModel(script: source, guardrails: try denying("grass"))
+        let session = LanguageModelSession(
+            model: model,
+            tools: [
+                ToolTurnTests.Weather { _ in
+                    Issue.record("the tool was called")
+                    return ""
+                }
+            ])
+        await #expect {
+            try await session.respond(to: "q")
+        } throws: {
+            isViolation($0)
+        }
+    }
+
     @Test("Typed replies are read as people read them, whatever the escapes")
     func escapes() async throws {
         for name in [#"a\ngrass"#, #"\u0067rass"#, #"x \t grass"#, "gr\u{AD}ass"] {
@@ -135,7 +181,7 @@ struct GuardedSessionTests {
             }
             let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == 2)
-            #expect(lines.first?.contains(#""response":"\"hay\"""#) == true)
+            #expect(lines.first?.contains(#""response":"hay""#) == true)
             #expect(lines.last?.contains("DenyList") == true)
         }
     }

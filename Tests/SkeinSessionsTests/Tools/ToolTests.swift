@@ -157,4 +157,17 @@ extension OlderOutputs: OlderToolOutput {
         let content = GeneratedContent(properties: ["town": "Oslo"])
         #expect(Prompt(ToolOutput(content)).text == #"{"town":"Oslo"}"#)
     }
+
+    @Test("A schema whose parts lead to each other again and again is looked at once")
+    func manyReferences() throws {
+        var definitions: [String] = []
+        for number in 0..<28 {
+            let next = ##"{"$ref":"#/$defs/D\##(number + 1)"}"##
+            definitions.append(#""D\#(number)":{"anyOf":[\#(next),\#(next)]}"#)
+        }
+        definitions.append(#""D28":{"type":"object"}"#)
+        let text = ##"{"$ref":"#/$defs/D0","$defs":{\##(definitions.joined(separator: ","))}}"##
+        let schema = try JSONDecoder().decode(GenerationSchema.self, from: Data(text.utf8))
+        try [RunTimeTool(name: "a", parameters: schema) as any Tool].check()
+    }
 }

@@ -304,4 +304,14 @@ struct TranscriptCodingTests {
         }
         #expect(values > 0)
     }
+
+    @Test("Whole numbers of the options keep all their bits")
+    func wholeNumbers() throws {
+        for number in [1, (1 << 53) + 1, Int.max] {
+            let transcript = Transcript(entries: [
+                .prompt(.init(segments: [], options: .init(maximumResponseTokens: number)))
+            ])
+            #expect(try Transcript(jsonData: transcript.jsonData()) == transcript)
+        }
+    }
 }
