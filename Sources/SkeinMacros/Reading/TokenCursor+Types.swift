@@ -106,7 +106,15 @@ extension TokenCursor {
             }
         }
         return TypeText(
-            wrapped: source(range, insteadOfSelf: type), optionals: optionals, form: form)
+            wrapped: source(range, insteadOfSelf: type), optionals: optionals, form: form,
+            names: names(in: range))
+    }
+
+    /// The words that stand for themselves, and not for a member of what is before them.
+    private func names(in range: Range<Int>) -> Set<String> {
+        Set(
+            range.filter { tokens[$0].kind == .word && !isMember($0) }
+                .map { Name(tokens[$0].text).plain })
     }
 
     /// What is inside `Optional<...>` or `Swift.Optional<...>`, if a type is that.
