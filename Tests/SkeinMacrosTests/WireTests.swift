@@ -115,15 +115,17 @@ import Testing
         try reader.close()
     }
 
-    @Test("a refusal of the attribute stands at the attribute")
+    @Test("a refusal of an argument stands at the argument")
     func attributePlace() throws {
+        // The compiler hands over the space before an attribute as well, and tells where it begins.
+        let attribute = "\n@Generable(representNilExplicitlyInGeneratedContent: yes)"
         var question = PluginQuestion(
-            role: "member", attribute: "@Generable(representNilExplicitlyInGeneratedContent: yes)",
-            declaration: "@MainActor\n@Generable(representNilExplicitlyInGeneratedContent: yes)"
-                + "\nstruct A { var a: Int }")
+            role: "member", attribute: attribute,
+            declaration: "@MainActor\(attribute)\nstruct A { var a: Int }")
         question.offset = 100
-        question.attributeOffset = 111
-        #expect(try PluginReply(question.answer).refusals.map(\.offset) == [111])
+        question.attributeOffset = 110
+        let place = 110 + attribute.utf8.count - "yes)".utf8.count
+        #expect(try PluginReply(question.answer).refusals.map(\.offset) == [place])
     }
 
     @Test("messages are framed, and an empty one or the end of the input ends the loop")

@@ -106,7 +106,7 @@ struct GenerableCheck {
             case let label? where label.hasPrefix("representNil"):
                 type.writesNil = argument.source == "true"
                 if !["true", "false"].contains(argument.source) {
-                    refuse(.argumentNotLiteral(label: label), at: offset)
+                    refuse(.argumentNotLiteral(label: label), at: offset &+ argument.offset)
                 }
             default: break
             }
