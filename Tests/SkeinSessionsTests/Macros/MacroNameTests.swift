@@ -64,6 +64,14 @@ import Testing
         try returns(NamedTypes.Road(last: 2), as: #"{"side":"in","other":"else","last":2}"#)
     }
 
+    @Test("a pattern may be a value, of an optional property, too")
+    func patterns() throws {
+        let words = NamedTypes.Words(first: "a", second: nil)
+        let content = words.generatedContent
+        #expect(content.jsonString == #"{"first":"a"}"#)
+        #expect(try NamedTypes.Words(content) == words)
+    }
+
     @Test("types are generable at each level of access")
     func access() throws {
         try returns(NamedTypes.Open(name: "a", part: 1), as: #"{"name":"a","part":1}"#)

@@ -45,6 +45,15 @@ extension NamedTypes {
         }
     }
 
+    /// Patterns that are values, and not written in slashes.
+    @Generable
+    struct Words: Equatable {
+        @Guide(NamedTypes.word) var first: String
+        @Guide(description: "The other one", NamedTypes.word) var second: String?
+    }
+
+    static var word: Regex<Substring> { /[a-z]+/ }
+
     /// Values end in members called like keywords.
     @Generable
     struct Road: Equatable {
