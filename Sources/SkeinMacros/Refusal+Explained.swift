@@ -5,14 +5,14 @@ extension Refusal {
         case .wrongKind, .genericType, .condition, .emptyEnum, .noDeclaration, .localType,
             .hidden, .tooDeep, .argumentNotLiteral:
             ofDeclaration
-        case .noType, .destructured, .tuple, .function, .twiceOptional, .actorState,
-            .reservedName:
+        case .noType, .destructured, .tuple, .function, .twiceOptional, .actorState:
             ofProperty
+        case .reservedName, .ownMember, .hidesModule, .hidesType: ofName
         case .twoGuides, .guideOnComputed, .guideOnLazy, .guideOnStatic, .guideOnConstant,
             .guideOnID, .strayGuide, .longPattern:
             ofGuide
         case .duplicateCase, .typeLabel, .sameLabels: ofCase
-        case .unreadMessage, .unknownRequest, .unknownMacro: ofWire
+        case .unreadMessage, .longMessage, .unknownRequest, .unknownMacro: ofWire
         }
     }
 
@@ -62,8 +62,23 @@ extension Refusal {
         case .actorState(let property):
             "a @Generable actor has constants only, because its content is read from anywhere; "
                 + "write 'let \(property)', or use a struct"
-        case .reservedName(let property):
-            "@Generable adds a member '\(property)'; give this property another name"
+        default: ""
+        }
+    }
+
+    private var ofName: String {
+        switch reason {
+        case .reservedName(let name):
+            "@Generable adds a member '\(name)'; give this one another name"
+        case .ownMember(let name):
+            "@Generable adds '\(name)' itself; give this one another name or label, or remove "
+                + "@Generable and conform to Generable by hand"
+        case .hidesModule(let name):
+            "what @Generable adds names the module '\(name)', which this name hides; choose "
+                + "another one"
+        case .hidesType(let name):
+            "inside of this declaration '\(name)' is a member and hides the type of that name; give "
+                + "the member another name"
         default: ""
         }
     }
@@ -108,6 +123,9 @@ extension Refusal {
         switch reason {
         case .unreadMessage:
             "SkeinMacros cannot read the compiler's message; this version is tested with Swift 6.3"
+        case .longMessage:
+            "the declaration and what is around it take more than \(MacroLimits.messageBytes) bytes "
+                + "as JSON, which SkeinMacros does not read; declare a part of it elsewhere"
         case .unknownRequest(let name):
             "SkeinMacros does not know the compiler's request '\(name)'; this version is tested "
                 + "with Swift 6.3"

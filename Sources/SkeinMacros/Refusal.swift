@@ -18,7 +18,11 @@ struct Refusal: Error, Equatable {
         case function(what: String)
         case twiceOptional(what: String)
         case actorState(property: String)
-        case reservedName(property: String)
+        // Its names.
+        case reservedName(name: String)
+        case ownMember(name: String)
+        case hidesModule(name: String)
+        case hidesType(name: String)
         // Its guides.
         case twoGuides(property: String)
         case guideOnComputed(property: String)
@@ -34,6 +38,7 @@ struct Refusal: Error, Equatable {
         case sameLabels(case: String, key: String)
         // The wire.
         case unreadMessage
+        case longMessage
         case unknownRequest(String)
         case unknownMacro(String)
     }

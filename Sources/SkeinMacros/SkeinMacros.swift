@@ -4,8 +4,8 @@
 struct SkeinMacros {
     static func main() {
         let wire = PluginWire(input: 0, output: 1)
-        while let message = wire.receive(), !message.isEmpty {
-            guard wire.send(PluginAnswer.to(message)) else { return }
+        while let message = wire.receive(), let answer = PluginAnswer.reply(to: message) {
+            guard wire.send(answer) else { return }
         }
     }
 }

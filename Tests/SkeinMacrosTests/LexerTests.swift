@@ -28,6 +28,8 @@ import Testing
         ("(/a\\/b/, 3)", ["(", "/a\\/b/", ",", "3", ")"]),
         ("a / b / c", ["a", "/", "b", "/", "c"]),
         ("x = 6/2/1", ["x", "=", "6", "/", "2", "/", "1"]),
+        ("x = .in / 2 / y", ["x", "=", ".", "in", "/", "2", "/", "y"]),
+        ("\\/a/", ["\\", "/", "a", "/"]),
         ("(/ a/)", ["(", "/", "a", "/", ")"]),
         ("#/a/b\"/# c", ["#/a/b\"/#", "c"]),
         ("#/\na }\n/# c", ["#/\na }\n/#", "c"]),
@@ -50,8 +52,10 @@ import Testing
 
     @Test("a row of one mark is read in time that grows with its length")
     func rows() {
-        for mark in ["#", "#/\n", "\"", "\"\"\"", "#\"\"\"", "/*", "\\(", "<", "(", "/", "`", "a<"]
-        {
+        let marks = [
+            "#", "#/\n", "\"", "\"\"\"", "#\"\"\"", "/*", "\\(", "<", "(", "/", "`", "a<", "\\/",
+        ]
+        for mark in marks {
             let source = String(repeating: mark, count: 60_000 / mark.utf8.count)
             let declaration = "struct A { var a: Int = \(source) }"
             _ = AttachedExpansion.of(

@@ -10,6 +10,8 @@ struct PluginQuestion {
     var conformance: String?
     var surroundings: [String] = []
     var offset = 0
+    /// Where the attribute stands, if not at the declaration's beginning.
+    var attributeOffset: Int?
 
     var message: JSONValue {
         let reference = JSONValue.object([
@@ -20,17 +22,20 @@ struct PluginQuestion {
             (
                 "expandAttachedMacro",
                 .object([
-                    ("attributeSyntax", syntax(attribute, kind: "attribute")),
+                    (
+                        "attributeSyntax",
+                        syntax(attribute, kind: "attribute", at: attributeOffset ?? offset)
+                    ),
                     (
                         "conformanceListSyntax",
-                        conformance.map { syntax($0, kind: "declaration") } ?? .null
+                        conformance.map { syntax($0, kind: "declaration", at: offset) } ?? .null
                     ),
-                    ("declSyntax", syntax(declaration, kind: "declaration")),
+                    ("declSyntax", syntax(declaration, kind: "declaration", at: offset)),
                     ("discriminator", .text("$s4main3Cat9GenerablefMm_")),
-                    ("extendedTypeSyntax", syntax(extendedType, kind: "type")),
+                    ("extendedTypeSyntax", syntax(extendedType, kind: "type", at: offset)),
                     (
                         "lexicalContext",
-                        .list(surroundings.map { syntax($0, kind: "declaration") })
+                        .list(surroundings.map { syntax($0, kind: "declaration", at: offset) })
                     ),
                     ("macro", reference), ("macroRole", .text(role)), ("parentDeclSyntax", .null),
                 ])
@@ -38,7 +43,7 @@ struct PluginQuestion {
         ])
     }
 
-    private func syntax(_ source: String, kind: String) -> JSONValue {
+    private func syntax(_ source: String, kind: String, at offset: Int) -> JSONValue {
         let location = JSONValue.object([
             ("column", .whole(1)), ("fileID", .text("main/Cat.swift")),
             ("fileName", .text("/x/Cat.swift")), ("line", .whole(1)), ("offset", .whole(offset)),

@@ -77,18 +77,55 @@ import Testing
             output: answer.fileHandleForWriting.fileDescriptor)
         try question.fileHandleForWriting.write(contentsOf: input)
         try question.fileHandleForWriting.close()
-        while let message = wire.receive(), !message.isEmpty {
-            #expect(wire.send(PluginAnswer.to(message)))
+        while let message = wire.receive(), let answer = PluginAnswer.reply(to: message) {
+            #expect(wire.send(answer))
         }
         try answer.fileHandleForWriting.close()
         let back = PluginWire(input: answer.fileHandleForReading.fileDescriptor, output: -1)
         var answers: [[UInt8]] = []
-        while let message = back.receive() { answers.append(message) }
+        while case .whole(let message)? = back.receive() { answers.append(message) }
         return answers
     }
 
     private func frame(_ message: String) -> [UInt8] {
         withUnsafeBytes(of: UInt64(message.utf8.count).littleEndian) { Array($0) } + message.utf8
+    }
+
+    @Test("a message that is too long is passed over and answered with an error")
+    func tooLong() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/skein-wire-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let length = UInt64(MacroLimits.messageBytes + 1)
+        let header = withUnsafeBytes(of: length.littleEndian) { Data($0) }
+        #expect(FileManager.default.createFile(atPath: path, contents: header))
+        // A file with a hole takes the place of 64 MiB.
+        let writer = try #require(FileHandle(forWritingAtPath: path))
+        try writer.seek(toOffset: 8 + length)
+        try writer.write(contentsOf: Data(frame("{}")))
+        try writer.close()
+        let reader = try #require(FileHandle(forReadingAtPath: path))
+        let wire = PluginWire(input: reader.fileDescriptor, output: -1)
+        let long = try #require(wire.receive())
+        #expect(long == .tooLong)
+        let told = try PluginReply(#require(PluginAnswer.reply(to: long))).refusals
+        #expect(told.count == 1)
+        #expect(told.first?.message.contains("67108864 bytes") == true)
+        #expect(wire.receive() == .whole(Array("{}".utf8)))
+        #expect(wire.receive() == nil)
+        try reader.close()
+    }
+
+    @Test("a refusal of an argument stands at the argument")
+    func attributePlace() throws {
+        // The compiler hands over the space before an attribute as well, and tells where it begins.
+        let attribute = "\n@Generable(representNilExplicitlyInGeneratedContent: yes)"
+        var question = PluginQuestion(
+            role: "member", attribute: attribute,
+            declaration: "@MainActor\(attribute)\nstruct A { var a: Int }")
+        question.offset = 100
+        question.attributeOffset = 110
+        let place = 110 + attribute.utf8.count - "yes)".utf8.count
+        #expect(try PluginReply(question.answer).refusals.map(\.offset) == [place])
     }
 
     @Test("messages are framed, and an empty one or the end of the input ends the loop")

@@ -33,6 +33,7 @@ struct AttachedExpansion: Equatable {
     private static func type(of request: AttachedRequest) throws -> GenerableType {
         try GenerableCheck.type(
             of: DeclarationReader.read(request.declaration), attribute: request.attribute,
+            attributeOffset: request.attributeOffset &- request.offset,
             surroundings: request.surroundings)
     }
 

@@ -12,7 +12,8 @@ extension GenerableType {
     }
 
     func writeInit(of choices: [Choice], into writer: inout SourceWriter) {
-        writer.line("switch try content.value(Swift.String.self) {")
+        // No type is named here: a case may be called as its module is.
+        writer.line("switch try content.choiceName() {")
         for choice in choices {
             writer.line("case \(choice.literal): self = .\(choice.name.written)")
         }

@@ -44,7 +44,7 @@ extension GenerableType {
         var protocols = [Library.fromContent]
         if isIdentifiable { protocols.insert("Swift.Identifiable", at: 0) }
         // Types that are not public are Sendable without a word, if their properties are.
-        if isSendable, !access.isEmpty { protocols.append("Swift.Sendable") }
+        if let sendability, !access.isEmpty { protocols.append(sendability) }
         let conformances = protocols.joined(separator: ", ")
         writer.block("nonisolated \(access)struct PartiallyGenerated: \(conformances)") { writer in
             if own == nil { writer.line("\(access)var id: \(Library.id)") }

@@ -26,6 +26,7 @@ struct SourceWriter {
 
 /// Names of the run-time library, with the module: a user's own types may be called the same.
 enum Library {
+    static let module = "SkeinSessions"
     static let content = "SkeinSessions.GeneratedContent"
     static let generable = "SkeinSessions.Generable"
     static let id = "SkeinSessions.GenerationID"

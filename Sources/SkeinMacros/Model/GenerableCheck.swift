@@ -5,24 +5,29 @@ struct GenerableCheck {
         var list: [Refusal]
     }
 
-    private let declaration: Declaration
+    let declaration: Declaration
     /// What stands around it, the nearest first.
-    private let surroundings: [Declaration]
+    let surroundings: [Declaration]
+    /// Whether all of that is of a form that the reader knows.
+    private let knowsSurroundings: Bool
     private var refusals: [Refusal] = []
 
     /// - Parameters:
     ///   - declaration: what is written.
     ///   - attribute: `@Generable(...)` as it is written.
+    ///   - attributeOffset: where it stands, in bytes from the declaration's beginning.
     ///   - surroundings: the declarations around it, the nearest first.
     /// - Returns: what the expansions are written from.
     /// - Throws: what has to be mended first.
     static func type(
-        of declaration: Declaration, attribute: String, surroundings: [String]
+        of declaration: Declaration, attribute: String, attributeOffset: Int,
+        surroundings: [String]
     ) throws(Refusals) -> GenerableType {
+        let read = surroundings.compactMap { try? DeclarationReader.read($0) }
         var check = GenerableCheck(
-            declaration: declaration,
-            surroundings: surroundings.compactMap { try? DeclarationReader.read($0) })
-        let type = check.type(attribute: attribute)
+            declaration: declaration, surroundings: read,
+            knowsSurroundings: read.count == surroundings.count)
+        let type = check.type(attribute: attribute, at: attributeOffset)
         guard check.refusals.isEmpty else {
             let sorted = check.refusals.sorted { $0.offset < $1.offset }
             throw Refusals(list: Array(sorted.prefix(MacroLimits.refusals)))
@@ -30,34 +35,35 @@ struct GenerableCheck {
         return type
     }
 
-    private init(declaration: Declaration, surroundings: [Declaration]) {
+    private init(
+        declaration: Declaration, surroundings: [Declaration], knowsSurroundings: Bool
+    ) {
         self.declaration = declaration
         self.surroundings = surroundings
+        self.knowsSurroundings = knowsSurroundings
     }
 
-    private mutating func refuse(_ reason: Refusal.Reason, at offset: Int) {
+    mutating func refuse(_ reason: Refusal.Reason, at offset: Int) {
         refusals.append(Refusal(reason, at: offset))
     }
 
-    private mutating func type(attribute: String) -> GenerableType {
+    private mutating func type(attribute: String, at offset: Int) -> GenerableType {
         var type = GenerableType(
             name: declaration.name, access: access,
             isActor: declaration.keyword == "actor",
-            isSendable: declaration.inherited.contains {
-                ["Sendable", "Swift.Sendable"].contains($0)
-            },
-            writesNil: false, shape: .record([]))
+            sendability: declaration.sendability, writesNil: false, shape: .record([]))
         guard ["struct", "enum", "actor"].contains(declaration.keyword) else {
             refuse(.wrongKind(keyword: declaration.keyword), at: declaration.nameOffset)
             return type
         }
         judgeSurroundings()
+        judgeNames()
         if let offset = declaration.genericOffset {
             refuse(.genericType(name: declaration.name.plain), at: offset)
         }
         if let offset = declaration.conditionOffset { refuse(.condition, at: offset) }
         for offset in declaration.strayGuides { refuse(.strayGuide, at: offset) }
-        readArguments(of: attribute, into: &type)
+        readArguments(of: attribute, at: offset, into: &type)
         let properties = checkedProperties(isActor: type.isActor)
         type.shape = declaration.keyword == "enum" ? enumShape() : .record(properties)
         return type
@@ -80,7 +86,8 @@ struct GenerableCheck {
     /// The compiler writes the extension at the end of the file, where it has to find the type.
     private mutating func judgeSurroundings() {
         let kinds = ["struct", "enum", "class", "actor", "protocol", "extension"]
-        if surroundings.contains(where: { !kinds.contains($0.keyword) }) {
+        // What cannot be read is a closure or the like.
+        if !knowsSurroundings || surroundings.contains(where: { !kinds.contains($0.keyword) }) {
             refuse(.localType(name: declaration.name.plain), at: declaration.nameOffset)
         } else if let hidden = ([declaration] + surroundings).dropLast().first(where: {
             $0.access == "private"
@@ -89,7 +96,9 @@ struct GenerableCheck {
         }
     }
 
-    private mutating func readArguments(of attribute: String, into type: inout GenerableType) {
+    private mutating func readArguments(
+        of attribute: String, at offset: Int, into type: inout GenerableType
+    ) {
         guard var cursor = try? TokenCursor(attribute) else { return }
         for argument in cursor.attributes().first?.arguments ?? [] {
             switch argument.label {
@@ -97,7 +106,7 @@ struct GenerableCheck {
             case let label? where label.hasPrefix("representNil"):
                 type.writesNil = argument.source == "true"
                 if !["true", "false"].contains(argument.source) {
-                    refuse(.argumentNotLiteral(label: label), at: 0)
+                    refuse(.argumentNotLiteral(label: label), at: offset &+ argument.offset)
                 }
             default: break
             }
@@ -150,9 +159,6 @@ extension GenerableCheck {
         }
         if isActor, !property.isConstant {
             refuse(.actorState(property: name.plain), at: property.offset)
-        }
-        if ["generatedContent", "asPartiallyGenerated"].contains(name.plain) {
-            refuse(.reservedName(property: name.plain), at: property.offset)
         }
         guard let type = property.type else {
             refuse(.noType(property: name.written), at: property.offset)

@@ -13,8 +13,8 @@ struct GenerableType {
     /// `public `, `package ` or nothing: what goes before each member of an expansion.
     var access: String
     var isActor: Bool
-    /// Says in its declaration that it is Sendable.
-    var isSendable: Bool
+    /// `Swift.Sendable` if its declaration says so, with `@unchecked ` if it does.
+    var sendability: String?
     /// The argument of `description:` as it is written.
     var description: String?
     /// Nil is written as null, not left out.
@@ -70,4 +70,21 @@ struct GeneratedProperty {
     var source: String { isOptional ? "\(type)?" : type }
     /// The key as a literal.
     var literal: String { SwiftLiteral.text(key) }
+}
+
+extension Declaration {
+    /// `Swift.Sendable` if it is among the inherited types, alone or in a composition; with
+    /// `@unchecked ` if that stands before it, since its partial type has the same properties.
+    var sendability: String? {
+        let parts = inherited.flatMap { $0.split(separator: "&") }.map {
+            $0.split(whereSeparator: \.isWhitespace)
+        }
+        for words in parts {
+            guard let last = words.last, ["Sendable", "Swift.Sendable"].contains(last) else {
+                continue
+            }
+            return words.contains("@unchecked") ? "@unchecked Swift.Sendable" : "Swift.Sendable"
+        }
+        return nil
+    }
 }

@@ -11,6 +11,8 @@ struct Declaration {
     var inherited: [String] = []
     var properties: [Property] = []
     var cases: [Case] = []
+    /// The functions, initialisers and types of the body.
+    var members: [Member] = []
     /// Where the first `#if` of the body stands.
     var conditionOffset: Int?
     /// Where guides stand that are on no property.
@@ -59,7 +61,21 @@ struct Declaration {
         var offset: Int
     }
 
-    /// A value that goes with a case.
+    /// A function, an initialiser, or a type or its alias.
+    struct Member {
+        /// `func`, `init`, `struct`, `typealias`, ...
+        var keyword: String
+        /// `init` for an initialiser.
+        var name: Name
+        /// `static` or `class`.
+        var isOfType: Bool
+        var parameters: [Value] = []
+        var offset: Int
+
+        var isType: Bool { keyword != "func" && keyword != "init" }
+    }
+
+    /// A value that goes with a case, or a parameter.
     struct Value {
         var label: Name?
         var type: TypeText
@@ -76,6 +92,8 @@ struct TypeText {
     /// How often it is optional.
     var optionals: Int
     var form: Form
+    /// The words in it, without those behind a point.
+    var names: Set<String> = []
 
     var isOptional: Bool { optionals > 0 }
 }

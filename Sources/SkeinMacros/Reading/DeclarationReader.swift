@@ -65,6 +65,7 @@ struct DeclarationReader {
         default:
             strayGuides(attributes)
             body.step()
+            name(after: keyword, modifiers, body)
             Self.stepOverRest(of: keyword, &body)
         }
     }
@@ -83,6 +84,31 @@ struct DeclarationReader {
         }
         if body.next?.startsLine == false { body.stepOverExpression() }
     }
+
+    /// Notes what a function, an initialiser or a type is called, and its parameters.
+    private mutating func name(after keyword: Token, _ modifiers: [String], _ body: TokenCursor) {
+        guard keyword.kind == .word, Self.keywordsOfMembers.contains(keyword.text) else { return }
+        var body = body
+        let isInit = keyword.text == "init"
+        let offset = isInit ? keyword.range.lowerBound : body.offset
+        guard let word = isInit ? keyword : body.takeWord() else { return }
+        var member = Declaration.Member(
+            keyword: keyword.text, name: Name(word.text),
+            isOfType: modifiers.contains("static") || modifiers.contains("class"), offset: offset)
+        if !member.isType {
+            if body.isMark("?") || body.isMark("!") { body.step() }
+            if body.isMark("<") { body.stepOverAngle() }
+            if body.isMark("(") {
+                var inner = body.inside()
+                while inner.next != nil { member.parameters.append(value(&inner)) }
+            }
+        }
+        declaration.members.append(member)
+    }
+
+    private static let keywordsOfMembers: Set<String> = [
+        "func", "init", "struct", "enum", "class", "actor", "protocol", "typealias",
+    ]
 
     /// Steps over the rest of a function, a type, an alias ...
     private static func stepOverRest(of keyword: Token, _ body: inout TokenCursor) {

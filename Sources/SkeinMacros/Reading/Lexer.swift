@@ -103,8 +103,11 @@ struct Lexer {
         guard let last = tokens.last else { return true }
         switch last.kind {
         case .number, .text, .pattern: return false
-        case .word: return Self.wordsBeforeOperands.contains(last.text)
-        case .mark: return ![")", "]", "}", "?", "!", "/", "."].contains(last.text)
+        case .word:
+            // The name of a member is an operand, whatever it says.
+            let isMember = tokens.dropLast().last?.text == "."
+            return !isMember && Self.wordsBeforeOperands.contains(last.text)
+        case .mark: return ![")", "]", "}", "?", "!", "/", ".", "\\"].contains(last.text)
         }
     }
 

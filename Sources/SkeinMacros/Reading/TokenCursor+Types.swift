@@ -106,7 +106,15 @@ extension TokenCursor {
             }
         }
         return TypeText(
-            wrapped: source(range, insteadOfSelf: type), optionals: optionals, form: form)
+            wrapped: source(range, insteadOfSelf: type), optionals: optionals, form: form,
+            names: names(in: range))
+    }
+
+    /// The words that stand for themselves, and not for a member of what is before them.
+    private func names(in range: Range<Int>) -> Set<String> {
+        Set(
+            range.filter { tokens[$0].kind == .word && !isMember($0) }
+                .map { Name(tokens[$0].text).plain })
     }
 
     /// What is inside `Optional<...>` or `Swift.Optional<...>`, if a type is that.
@@ -158,12 +166,23 @@ extension TokenCursor {
     private func continues(_ token: Token) -> Bool {
         if endsWithOperator { return true }
         let last = tokens[place - 1]
-        if last.kind == .word, Self.wordsInside.contains(last.text) { return true }
+        if last.kind == .word, Self.wordsInside.contains(last.text), !isMember(place - 1) {
+            return true
+        }
         switch token.kind {
         case .mark: return token.text != "@" && !token.text.hasPrefix("#")
         case .word: return Self.wordsInside.contains(token.text)
         case .number, .text, .pattern: return false
         }
+    }
+
+    /// Whether a word is the name of a member, whatever it says: `.in`, but not `0...in`.
+    private func isMember(_ place: Int) -> Bool {
+        let before = place - 1
+        guard before >= 0, tokens[before].kind == .mark, tokens[before].text == "." else {
+            return false
+        }
+        return before == 0 || tokens[before - 1].text != "."
     }
 
     /// Whether an operator stands before the next token: one after space, unlike the question mark

@@ -1,5 +1,8 @@
 /// A value of JSON, and how it is written.
-enum JSONValue: Equatable {
+///
+/// It says that it is Sendable because Swift 6.3.1, left to infer it, may end in a "circular
+/// reference", depending on the order of the files.
+enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case number(Double)

@@ -2,6 +2,16 @@
 enum PluginAnswer {
     static func to(_ message: [UInt8]) -> [UInt8] { value(to: message).written }
 
+    /// The answer to any message, or nil to an empty one, which ends the conversation.
+    static func reply(to message: PluginWire.Message) -> [UInt8]? {
+        switch message {
+        case .whole(let bytes): return bytes.isEmpty ? nil : to(bytes)
+        case .tooLong:
+            let refusal = Refusal(.longMessage, at: 0)
+            return expansion("", refused: [refusal], of: AttachedRequest()).written
+        }
+    }
+
     private static func value(to message: [UInt8]) -> JSONValue {
         guard let request = try? JSONReader.read(message) else {
             return expansion("", refused: [Refusal(.unreadMessage, at: 0)], of: AttachedRequest())

@@ -43,6 +43,8 @@ struct AttachedRequest {
     var file = ""
     /// Where the declaration starts in it, in bytes.
     var offset = 0
+    /// Where the attribute starts in it, in bytes.
+    var attributeOffset = 0
 }
 
 extension AttachedRequest {
@@ -56,5 +58,6 @@ extension AttachedRequest {
         surroundings = message["lexicalContext"].list.map { $0["source"].text ?? "" }
         file = message["declSyntax"]["location"]["fileName"].text ?? ""
         offset = message["declSyntax"]["location"]["offset"].whole ?? 0
+        attributeOffset = message["attributeSyntax"]["location"]["offset"].whole ?? 0
     }
 }

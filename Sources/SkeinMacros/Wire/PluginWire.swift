@@ -12,12 +12,32 @@ struct PluginWire {
     let input: Int32
     let output: Int32
 
-    /// The next message, or nil where the input ends, or where no sane message follows.
-    func receive() -> [UInt8]? {
+    /// What came in.
+    enum Message: Equatable {
+        case whole([UInt8])
+        /// Longer than `MacroLimits.messageBytes`, and passed over.
+        case tooLong
+    }
+
+    /// The next message, or nil where the input ends.
+    func receive() -> Message? {
         guard let header = read(count: 8) else { return nil }
         let length = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard length <= UInt64(MacroLimits.messageBytes) else { return nil }
-        return read(count: Int(length))
+        guard length <= UInt64(MacroLimits.messageBytes) else {
+            return skip(count: length) ? .tooLong : nil
+        }
+        return read(count: Int(length)).map { .whole($0) }
+    }
+
+    /// Reads bytes and forgets them; false if the input ends before.
+    private func skip(count: UInt64) -> Bool {
+        var left = count
+        while left > 0 {
+            let part = Int(min(left, UInt64(MacroLimits.readBytes)))
+            guard read(count: part) != nil else { return false }
+            left -= UInt64(part)
+        }
+        return true
     }
 
     /// Writes a message; false if nobody reads any more.

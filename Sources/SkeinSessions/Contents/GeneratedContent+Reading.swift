@@ -76,6 +76,14 @@ extension GeneratedContent {
         return try value(String.self, forProperty: "type")
     }
 
+    /// The name of the case of an enum whose cases have no values: the content as a text. Code that
+    /// `@Generable` makes uses it.
+    ///
+    /// - Throws: `GeneratedContentError` if it is no text.
+    public func choiceName() throws -> String {
+        try value(String.self)
+    }
+
     /// The error that says that a type has no case of this name. Code that `@Generable` makes uses
     /// it.
     public func unknownCase(of type: any Generable.Type) -> GeneratedContentError {
