@@ -4,12 +4,13 @@ import SampleRunner
 /// Kind 30: snapshots turned into what is new in each.
 enum TextDeltas {
     static func deltas(
-        of stream: sending LanguageModelSession.ResponseStream<String>
+        of prompt: String, from session: LanguageModelSession, options: GenerationOptions
     ) -> AsyncThrowingStream<String, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
                     var known = ""
+                    let stream = session.streamResponse(to: prompt, options: options)
                     for try await snapshot in stream {
                         let text = snapshot.content
                         guard text.count > known.count else { continue }
@@ -31,7 +32,7 @@ enum TextDeltas {
         let whole = try await LanguageModelSession().respond(to: prompt, options: options).content
         var pieces: [String] = []
         let session = LanguageModelSession()
-        for try await piece in deltas(of: session.streamResponse(to: prompt, options: options)) {
+        for try await piece in deltas(of: prompt, from: session, options: options) {
             pieces.append(piece)
         }
         print(pieces.joined(separator: "|"))

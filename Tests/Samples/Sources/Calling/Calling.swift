@@ -27,7 +27,7 @@ struct Calling {
 
     /// The tools that a session has called, in their order.
     static func calls(of session: LanguageModelSession) -> [Transcript.ToolCall] {
-        session.transcript.flatMap { entry in
+        session.transcript.flatMap { entry -> [Transcript.ToolCall] in
             if case .toolCalls(let calls) = entry { Array(calls) } else { [] }
         }
     }

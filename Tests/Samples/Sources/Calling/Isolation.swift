@@ -42,16 +42,20 @@ struct ReadNotepadNow: Tool {
 enum Isolation {
     @MainActor
     static func run() async throws {
+        // Greedy, a small model would read the notes again and again, as nothing changes.
+        let options = GenerationOptions(
+            samplingMode: .random(top: 40, seed: 5), maximumResponseTokens: 32,
+            toolCallingMode: .required)
         let notepad = Notepad()
         let captured = LanguageModelSession(
             tools: [ReadNotepad(text: notepad.text)], instructions: "Read the notes first.")
-        _ = try await captured.respond(to: "What is left to do?", options: Calling.certain(32))
+        _ = try await captured.respond(to: "What is left to do?", options: options)
         print(captured.transcript)
 
         let fresh = LanguageModelSession(
             tools: [ReadNotepadNow(notepad: notepad)], instructions: "Read the notes first.")
         notepad.text = "Nothing."
-        _ = try await fresh.respond(to: "What is left to do?", options: Calling.certain(32))
+        _ = try await fresh.respond(to: "What is left to do?", options: options)
         print(fresh.transcript)
         try expect(notepad.openCount == Calling.calls(of: fresh).count, "each call has been there")
         try expect(notepad.openCount > 0, "there was one")

@@ -28,11 +28,13 @@ struct TypeTests {
 
     @Test("The schema can be written down")
     func schema() throws {
-        let data = try JSONEncoder().encode(Recipe.generationSchema)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(Recipe.generationSchema)
         let text = String(decoding: data, as: UTF8.self)
         #expect(text.contains("servings"))
         let again = try JSONDecoder().decode(GenerationSchema.self, from: data)
-        #expect(try JSONEncoder().encode(again) == data)
+        #expect(try encoder.encode(again) == data)
     }
 }
 
