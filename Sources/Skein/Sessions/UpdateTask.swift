@@ -28,6 +28,8 @@ public final class UpdateTask: Sendable {
         var isCancelled = false
         var error: (any Error)?
         var session: TrainingSession?
+        /// The learning rate of a step that a handler was told last.
+        var toldRate: Double?
     }
 
     /// Names the task, in logs for instance.
@@ -93,13 +95,16 @@ public final class UpdateTask: Sendable {
 
     /// Like `resume()`, for parameters that are as they were.
     ///
-    /// - Parameter values: Each must be the recipe's. A run is a function of its recipe, so nothing
-    ///   can change while it goes on; a learning rate that does is a `Recipe.schedule`.
+    /// - Parameter values: Each must be the recipe's, or as the context told it last: under a
+    ///   schedule, that has the learning rate of the step. A run is a function of its recipe, so
+    ///   nothing else can change it while it goes on.
     /// - Throws: `SkeinError` for any other value; the task stays as it is.
     public func resume(withParameters values: [Parameter: Double]) throws {
         let own = parameters.recipe.values(learningRate: parameters.recipe.learningRate)
+        let told = read(\.toldRate)
         for (key, value) in values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             guard let recorded = own[key], recorded != value else { continue }
+            if key == .learningRate, value == told { continue }
             throw SkeinError(
                 code: .usage,
                 what: "`\(key.rawValue)` is \(recorded) and cannot become \(value) while a task "
@@ -170,6 +175,7 @@ public final class UpdateTask: Sendable {
             guard !progress.isCancelled else { return false }
             progress.isPaused = true
             progress.state = .suspended
+            if let rate { progress.toldRate = rate }
             return true
         }
         guard pauses else { return }

@@ -20,10 +20,12 @@ import Testing
     private func task(
         _ bench: SessionBench, _ adapter: Adapter,
         events: UpdateTask.Events = [.trainingBegin, .miniBatchEnd, .epochEnd],
-        _ seen: Condition<Seen>, handler: @escaping @Sendable (UpdateTask.Context) -> Void
+        _ seen: Condition<Seen>, change: (inout Recipe) -> Void = { _ in },
+        handler: @escaping @Sendable (UpdateTask.Context) -> Void
     ) throws -> UpdateTask {
         var recipe = try Recipe(continuing: adapter, of: bench.model)
         recipe.epochs = 2
+        change(&recipe)
         return try UpdateTask(
             adapter: adapter, model: bench.model, pairs: .pairs(Self.more), parameters: recipe,
             machine: Machine(threads: 1),
@@ -157,6 +159,41 @@ import Testing
             let found = errors.change { $0 }
             #expect(found.count == 1 && found.first?.what.contains("learningRate") == true)
             #expect(found.first?.remedy.contains("Recipe.schedule") == true)
+        }
+    }
+
+    @Test("a context's own parameters may be given back under a warmup and a schedule")
+    func scheduled() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base").adapter
+            let seen = Condition(Seen())
+            let refusals = Condition(0)
+            let task = try task(
+                bench, base, events: [.trainingBegin, .miniBatchEnd, .epochEnd], seen,
+                change: {
+                    $0.schedule = .cosine
+                    $0.warmupSteps = 2
+                },
+                handler: { context in
+                    do {
+                        try context.task.resume(withParameters: [.learningRate: 0.5])
+                    } catch {
+                        refusals.change { $0 += 1 }
+                    }
+                    do {
+                        try context.task.resume(withParameters: context.parameters)
+                    } catch {
+                        context.task.cancel()
+                    }
+                })
+            task.resume()
+            _ = try await task.result
+            let contexts = seen.change { $0.contexts }
+            // All but the completion, where nothing can be resumed.
+            #expect(refusals.change { $0 } == contexts.count - 1)
+            let rates = contexts.filter { $0.event == .miniBatchEnd }
+                .compactMap { $0.parameters[.learningRate] }
+            #expect(rates.count == 6 && Set(rates).count > 3, "\(rates)")
         }
     }
 
