@@ -89,6 +89,16 @@ public enum AdapterTrainer {
         }
     }
 
+    /// Whether a directory holds a session or a run of `skein train`, which
+    /// `restoreTrainingSession` continues; `makeTrainingSession` refuses such a directory.
+    ///
+    /// It asks for the records only: restoring throws if they are damaged.
+    public static func hasSession(in directory: URL) -> Bool {
+        guard directory.isFileURL else { return false }
+        let directory = SessionDirectory(directory)
+        return [directory.record, directory.run].contains { DiskStore().exists($0) }
+    }
+
     /// Restores a session from its directory, which may also be a run directory of `skein train`.
     /// Reads its records on the calling thread.
     ///

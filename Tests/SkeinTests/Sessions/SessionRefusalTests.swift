@@ -51,16 +51,22 @@ import Testing
     @Test("a directory that holds a session or anything else is refused")
     func occupied() async throws {
         try await SessionBench.with { bench in
+            func hasSession(_ name: String) -> Bool {
+                AdapterTrainer.hasSession(in: URL(fileURLWithPath: bench.place(name)))
+            }
+            #expect(!hasSession("a"))
             _ = try bench.session("a")
+            #expect(hasSession("a"))
             let held = #expect(throws: SkeinError.self) { try bench.session("a") }
             #expect(held?.remedy.contains("restoreTrainingSession") == true)
             _ = try bench.commandLine("b")
+            #expect(hasSession("b"))
             let run = #expect(throws: SkeinError.self) { try bench.session("b") }
             #expect(run?.place.hasSuffix("b/run.json") == true)
             try FileManager.default.createDirectory(
                 atPath: bench.place("c/photos"), withIntermediateDirectories: true)
             let foreign = #expect(throws: SkeinError.self) { try bench.session("c") }
-            #expect(foreign?.place.hasSuffix("/c") == true)
+            #expect(foreign?.place.hasSuffix("/c") == true && !hasSession("c"))
         }
     }
 
