@@ -66,7 +66,7 @@ public enum AdapterTrainer {
     ///   - sessionParameters: Where, and how often to report and save.
     /// - Returns: The session, in phase `initialized`.
     /// - Throws: `SkeinError` for a value that is not allowed, or if the directory already holds a
-    ///   session or anything else.
+    ///   session or anything else, also one that another thread or program is just making.
     public static func makeTrainingSession(
         pairs: TrainingPairs, parameters: Parameters,
         sessionParameters: SessionParameters = SessionParameters()
@@ -80,12 +80,11 @@ public enum AdapterTrainer {
             let directory = SessionDirectory(sessionParameters.sessionDirectory)
             _ = try parameters.recipe.checked()
             try parameters.machine.check()
-            let dataset = try directory.begin(pairs)
-            let session = TrainingSession(
-                directory: directory, parameters: parameters,
-                sessionParameters: sessionParameters, dataset: dataset, date: Date())
-            try session.record().write(to: directory.record)
-            return session
+            return try directory.begin(pairs) { dataset in
+                TrainingSession(
+                    directory: directory, parameters: parameters,
+                    sessionParameters: sessionParameters, dataset: dataset, date: Date())
+            }
         }
     }
 

@@ -44,7 +44,38 @@ import Testing
                     sessionParameters: bench.settings("b"))
             }
             #expect(none?.code == .badData)
-            #expect(!FileManager.default.fileExists(atPath: bench.place("a")))
+            for name in ["a", "b"] {
+                #expect(!FileManager.default.fileExists(atPath: bench.place(name)))
+            }
+        }
+    }
+
+    @Test("of all who make a session in one directory, one does")
+    func exclusive() async throws {
+        try await SessionBench.with { bench in
+            for round in 0..<8 {
+                let errors = Condition([any Error]())
+                let made = Condition(0)
+                BriefThreads.perform(4) { _ in
+                    do {
+                        _ = try bench.session("round-\(round)")
+                        made.change { $0 += 1 }
+                    } catch {
+                        errors.change { $0.append(error) }
+                    }
+                }
+                #expect(made.change { $0 } == 1)
+                let found = errors.change { $0 }
+                #expect(found.count == 3 && found.allSatisfy { $0 is SkeinError })
+            }
+            // Another program's lock is found as well, and nothing is written then.
+            try FileManager.default.createDirectory(
+                atPath: bench.place("a"), withIntermediateDirectories: true)
+            let lock = try DiskStore().lock(bench.place("a/.lock"))
+            #expect(throws: SkeinError.self) { try bench.session("a") }
+            #expect(lock != nil)
+            #expect(!FileManager.default.fileExists(atPath: bench.place("a/session")))
+            withExtendedLifetime(lock) {}
         }
     }
 
