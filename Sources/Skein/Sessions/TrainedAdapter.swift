@@ -104,11 +104,14 @@ public struct TrainedAdapter: Sendable {
         }
         switch pairs {
         case .dataset(let dataset):
-            let files = try SkeinError.wrapping { try DataFiles(path: dataset.path) }
-            return try await measure(dataset.test ?? files.test ?? files.train)
+            let path = try await OwnThread.run("skein-load") {
+                let files = try DataFiles(path: dataset.path)
+                return dataset.test ?? files.test ?? files.train
+            }
+            return try await measure(path)
         case .pairs(let rows):
             let place = SessionDirectory(nil)
-            try SkeinError.wrapping {
+            try await OwnThread.run("skein-load") {
                 try AtomicFile.makeDirectory(place.own, access: .own)
                 try TrainingPairs.write(rows, to: place.pairs)
             }
