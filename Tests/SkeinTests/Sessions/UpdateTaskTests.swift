@@ -247,6 +247,14 @@ import Testing
                 try AdapterVersion.next(to: adapter + "-version-2"),
             ]
             #expect(made == [2, 3, 4].map { adapter + "-version-\($0)" })
+            // Those of a run stand beside it, also those of its checkpoints.
+            let run = directory + "/run"
+            try FileManager.default.createDirectory(
+                atPath: run + "/checkpoints/step-000002", withIntermediateDirectories: true)
+            try AtomicFile.write("{}", to: run + "/run.json")
+            #expect(try AdapterVersion.next(to: run + "/adapter") == run + "-version-2")
+            let checkpoint = run + "/checkpoints/step-000002"
+            #expect(try AdapterVersion.next(to: checkpoint) == run + "-version-3")
         }
     }
 }
