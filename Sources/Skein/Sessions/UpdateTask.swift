@@ -44,6 +44,8 @@ public final class UpdateTask: Sendable {
     private let flag = CancelFlag()
     private let settlement = Settlement<TrainedAdapter>()
 
+    /// Reads the adapter on the calling thread.
+    ///
     /// - Parameters:
     ///   - adapter: The adapter to start from.
     ///   - model: Its base model.
@@ -52,7 +54,8 @@ public final class UpdateTask: Sendable {
     ///     and layers of the adapter.
     ///   - machine: How this machine is used.
     ///   - progressHandlers: What is called while the task runs.
-    /// - Throws: `SkeinError` for a value that is not allowed, or an adapter of another model.
+    /// - Throws: `SkeinError` for a value that is not allowed, for no pairs, or for an adapter of
+    ///   another kind of model or of another shape than the parameters'.
     public init(
         adapter: Adapter, model: Model, pairs: TrainingPairs, parameters: Recipe? = nil,
         machine: Machine = Machine(), progressHandlers: ProgressHandlers = ProgressHandlers()
@@ -61,6 +64,8 @@ public final class UpdateTask: Sendable {
         try SkeinError.wrapping {
             _ = try recipe.checked()
             try machine.check()
+            try pairs.check()
+            try adapter.check(for: model, recipe)
         }
         self.adapter = adapter
         self.parameters = AdapterTrainer.Parameters(
@@ -150,18 +155,30 @@ public final class UpdateTask: Sendable {
 
     private func begin() {
         do {
-            let session = try AdapterTrainer.makeTrainingSession(
-                pairs: pairs, parameters: parameters,
-                sessionParameters: SessionParameters(
-                    sessionDirectory: URL(fileURLWithPath: AdapterVersion.next(to: adapter.path)),
-                    reportInterval: 1,
-                    checkpointInterval: max(1, parameters.machine.checkpointEvery)))
+            let session = try makeSession()
             progress.change { $0.session = session }
             _ = try TrainingJob(
                 session, flag: flag, pause: { [self] in pause($0) },
                 ended: { [self] in finish($0) })
         } catch {
             finish(.failure(error))
+        }
+    }
+
+    private func makeSession() throws -> TrainingSession {
+        let folder = try SkeinError.wrapping { try AdapterVersion.next(to: adapter.path) }
+        let url = URL(fileURLWithPath: folder)
+        do {
+            return try AdapterTrainer.makeTrainingSession(
+                pairs: pairs, parameters: parameters,
+                sessionParameters: SessionParameters(
+                    sessionDirectory: url, reportInterval: 1,
+                    checkpointInterval: max(1, parameters.machine.checkpointEvery)))
+        } catch {
+            // The folder is this task's, and without a session nobody can go on with it. What
+            // cannot be removed is empty or nearly so; the error that counts is the other one.
+            if !AdapterTrainer.hasSession(in: url) { try? DiskStore().remove(folder) }
+            throw error
         }
     }
 

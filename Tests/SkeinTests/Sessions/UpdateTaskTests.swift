@@ -211,23 +211,41 @@ import Testing
             #expect(seen.change { $0.events } == [.completion])
             #expect(!FileManager.default.fileExists(atPath: bench.place("base-version-2")))
 
-            let empty = try UpdateTask(
-                adapter: base, model: bench.model, pairs: .pairs([]), machine: Machine(threads: 1))
-            empty.resume()
-            let error = await #expect(throws: SkeinError.self) { try await empty.result }
-            #expect(error?.code == .badData && empty.state == .failed)
-
-            var wrong = Recipe()
-            wrong.rank = 4
-            let shape = try UpdateTask(
-                adapter: base, model: bench.model, pairs: .pairs(Self.more), parameters: wrong,
+            let refused = try UpdateTask(
+                adapter: base, model: bench.model,
+                pairs: .dataset(Dataset(at: bench.rows, validation: "")),
                 machine: Machine(threads: 1))
-            shape.resume()
-            await #expect(throws: SkeinError.self) { try await shape.result }
-            wrong.rank = 0
-            #expect(throws: SkeinError.self) {
-                try UpdateTask(
-                    adapter: base, model: bench.model, pairs: .pairs(Self.more), parameters: wrong)
+            refused.resume()
+            let error = await #expect(throws: SkeinError.self) { try await refused.result }
+            #expect(error?.what.isEmpty == false && refused.state == .failed)
+            #expect(refused.version == nil)
+            #expect(!FileManager.default.fileExists(atPath: bench.place("base-version-2")))
+        }
+    }
+
+    @Test("what a task could not begin with is refused when it is made")
+    func badTasks() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base").adapter
+            let empty = #expect(throws: SkeinError.self) {
+                try UpdateTask(adapter: base, model: bench.model, pairs: .pairs([]))
+            }
+            #expect(empty?.code == .badData)
+            func refusal(_ change: (inout Recipe) -> Void) -> SkeinError? {
+                var recipe = Recipe()
+                change(&recipe)
+                return #expect(throws: SkeinError.self) {
+                    try UpdateTask(
+                        adapter: base, model: bench.model, pairs: .pairs(Self.more),
+                        parameters: recipe)
+                }
+            }
+            #expect(refusal { $0.rank = 0 }?.what.contains("rank") == true)
+            for change: (inout Recipe) -> Void in [
+                { $0.rank = 4 }, { $0.alpha *= 2 }, { $0.targetModules = ["q_proj"] },
+                { $0.layers = .last(1) },
+            ] {
+                #expect(refusal(change)?.what.isEmpty == false)
             }
         }
     }
