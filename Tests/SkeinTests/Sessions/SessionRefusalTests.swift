@@ -170,6 +170,43 @@ import Testing
         }
     }
 
+    @Test("an adapter to start from that has moved can be named, and another one is refused")
+    func movedAdapter() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base")
+            try base.write(to: URL(fileURLWithPath: bench.place("start")))
+            let start = try Adapter(at: bench.place("start"))
+            let session = try AdapterTrainer.makeTrainingSession(
+                pairs: .file(bench.rows), parameters: bench.parameters(seed: 1, from: start),
+                sessionParameters: bench.settings("a"))
+            try await bench.stop(session, after: 2)
+            try FileManager.default.moveItem(
+                atPath: bench.place("start"), toPath: bench.place("moved"))
+            func restore(_ name: String, _ adapter: Adapter?) throws -> TrainingSession {
+                try AdapterTrainer.restoreTrainingSession(
+                    sessionParameters: bench.settings(name), startingFrom: adapter)
+            }
+            let gone = #expect(throws: SkeinError.self) { try restore("a", nil) }
+            #expect(gone?.place == bench.place("start"))
+            #expect(gone?.remedy.contains("`startingFrom`") == true)
+            let other = try await bench.trained("other", seed: 2).adapter
+            let differs = await #expect(throws: SkeinError.self) {
+                try await AdapterTrainer.resume(restore("a", other)).result
+            }
+            #expect(differs?.what.contains(start.sha256) == true)
+            #expect(differs?.what.contains(other.sha256) == true)
+            let none = #expect(throws: SkeinError.self) { try restore("base", other) }
+            #expect(none?.what.contains("does not start from an adapter") == true)
+            let moved = try Adapter(at: bench.place("moved"))
+            let trained = try await AdapterTrainer.resume(restore("a", moved)).result
+            let straight = try await AdapterTrainer.train(
+                pairs: .file(bench.rows), parameters: bench.parameters(seed: 1, from: moved),
+                sessionParameters: bench.settings("straight")
+            ).result
+            #expect(trained.adapter.sha256 == straight.adapter.sha256)
+        }
+    }
+
     @Test("a directory has one job at a time, in this program and in all others")
     func oneJob() async throws {
         try await SessionBench.with { bench in
