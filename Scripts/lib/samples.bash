@@ -4,7 +4,7 @@
 # KIND: builds Tests/Samples as it is in the last commit, from nothing, and runs its tests and programs; in debug those
 # that need no model, since computing is slow there. The tests that need one are off by themselves.
 samples() {
-    local kind=$1 package=$work/samples-$1 log=$work/samples.log programs program all=()
+    local kind=$1 package=$work/samples-$1 log=$work/samples.log programs program count all=()
     [[ $kind == release ]] || all=(--no-model)
     cp -r "$work/skein/Tests/Samples" "$package"
     swift build -c "$kind" --build-tests --package-path "$package" >&2
@@ -14,7 +14,8 @@ samples() {
     for program in Asking Shaping Calling Guarding; do
         SKEIN_MODEL=$model "$programs/$program" "${all[@]}" >"$log" 2>"$work/samples.errors" ||
             die "$kind: $program: $(tail -n 4 "$work/samples.errors")" "run it by hand: Tests/Samples/README.md"
-        printf '%-40s %s ok\n' "$kind: samples of $program" "$(grep -c ': ok, ' "$log")"
+        count=$(grep -c ': ok, ' "$log") || die "$kind: $program did nothing" "run it by hand: Tests/Samples/README.md"
+        printf '%-40s %s ok\n' "$kind: samples of $program" "$count"
     done
     rm -rf "$package"
 }

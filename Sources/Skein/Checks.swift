@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinModels
 import SkeinNodes
 import SkeinSockets
 import SkeinTraining
@@ -69,6 +70,20 @@ extension WorkerOptions {
 }
 
 extension Adapter {
+    /// Reads the adapter. Whether it was made for this model's bytes, the run finds out: that takes
+    /// a hash of the model.
+    ///
+    /// - Throws: `AdapterError` if a run of this recipe cannot start from it; `FormatError`,
+    ///   `FileError`, `TrainingError`.
+    func check(for model: Model, _ recipe: Recipe) throws {
+        let configuration = model.directory.configuration
+        let lora = try recipe.checked().lora(layerCount: configuration.layerCount)
+        try configuration.design.check(lora.targets, layers: lora.layers)
+        let shape = AdapterShape(lora, model: configuration)
+        _ = try LoadedAdapter.read(path, for: model.directory).parameters
+            .fitted(to: shape, FusedExport(shape, model: configuration))
+    }
+
     /// - Throws: `SkeinError` if the folder's adapter has changed since it was opened.
     func checkUnchanged(_ job: SkeinTraining.TrainingJob) throws {
         guard job.runFile.initAdapterDigest != sha256 else { return }

@@ -66,7 +66,7 @@ public enum AdapterTrainer {
     ///   - sessionParameters: Where, and how often to report and save.
     /// - Returns: The session, in phase `initialized`.
     /// - Throws: `SkeinError` for a value that is not allowed, or if the directory already holds a
-    ///   session or anything else.
+    ///   session or anything else, also one that another thread or program is just making.
     public static func makeTrainingSession(
         pairs: TrainingPairs, parameters: Parameters,
         sessionParameters: SessionParameters = SessionParameters()
@@ -80,13 +80,22 @@ public enum AdapterTrainer {
             let directory = SessionDirectory(sessionParameters.sessionDirectory)
             _ = try parameters.recipe.checked()
             try parameters.machine.check()
-            let dataset = try directory.begin(pairs)
-            let session = TrainingSession(
-                directory: directory, parameters: parameters,
-                sessionParameters: sessionParameters, dataset: dataset, date: Date())
-            try session.record().write(to: directory.record)
-            return session
+            return try directory.begin(pairs) { dataset in
+                TrainingSession(
+                    directory: directory, parameters: parameters,
+                    sessionParameters: sessionParameters, dataset: dataset, date: Date())
+            }
         }
+    }
+
+    /// Whether a directory holds a session or a run of `skein train`, which
+    /// `restoreTrainingSession` continues; `makeTrainingSession` refuses such a directory.
+    ///
+    /// It asks for the records only: restoring throws if they are damaged.
+    public static func hasSession(in directory: URL) -> Bool {
+        guard directory.isFileURL else { return false }
+        let directory = SessionDirectory(directory)
+        return [directory.record, directory.run].contains { DiskStore().exists($0) }
     }
 
     /// Restores a session from its directory, which may also be a run directory of `skein train`.
@@ -97,11 +106,13 @@ public enum AdapterTrainer {
     ///   - model: The base model, if it has moved; its bytes must be what they were.
     ///   - dataset: The rows, if they have moved; their bytes must be what they were.
     ///   - machine: How this machine is used; nil: as recorded.
+    ///   - adapter: The adapter that the session started from, if it has moved; its bytes must be
+    ///     what they were.
     /// - Returns: The session, with the phase and iteration of its newest checkpoint.
     /// - Throws: `SkeinError` if there is nothing to restore.
     public static func restoreTrainingSession(
         sessionParameters: SessionParameters, model: Model? = nil, dataset: Dataset? = nil,
-        machine: Machine? = nil
+        machine: Machine? = nil, startingFrom adapter: Adapter? = nil
     ) throws -> TrainingSession {
         try SkeinError.wrapping {
             try sessionParameters.check()
@@ -124,13 +135,14 @@ public enum AdapterTrainer {
             let inputs = record.configuration.inputs
             if model == nil { try check(record.found(record.model), "model") }
             if dataset == nil { try check(record.found(record.data), "dataset") }
+            let start = try startingAdapter(adapter, inputs.initAdapter.map(record.found), url)
             let session = TrainingSession(
                 directory: directory,
                 parameters: Parameters(
                     model: try model ?? Model(at: record.found(record.model)), recipe: recipe,
                     machine: machine
                         ?? Machine(record.configuration, keepsTokens: record.keepsTokens),
-                    startingFrom: try inputs.initAdapter.map { try Adapter(at: record.found($0)) }),
+                    startingFrom: start),
                 sessionParameters: sessionParameters,
                 dataset: dataset
                     ?? Dataset(
@@ -143,10 +155,26 @@ public enum AdapterTrainer {
         }
     }
 
+    private static func startingAdapter(
+        _ given: Adapter?, _ recorded: String?, _ directory: URL
+    ) throws -> Adapter? {
+        guard let recorded else {
+            guard given != nil else { return nil }
+            throw SkeinError(
+                code: .usage, what: "the session does not start from an adapter",
+                place: directory.path,
+                remedy: "leave `startingFrom` nil, or begin another session")
+        }
+        if let given { return given }
+        try check(recorded, "startingFrom")
+        return try Adapter(at: recorded)
+    }
+
     private static func check(_ path: String, _ parameter: String) throws {
         guard !DiskStore().exists(path) else { return }
         throw SkeinError(
-            code: .badData, what: "the session's \(parameter) is not there any more", place: path,
+            code: .badData, what: "the session's `\(parameter)` is not there any more",
+            place: path,
             remedy: "give restoreTrainingSession the `\(parameter)` where it is now")
     }
 

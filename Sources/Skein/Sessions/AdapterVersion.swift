@@ -9,15 +9,13 @@ enum AdapterVersion {
 
     /// Makes an empty folder for the next version of an adapter.
     ///
-    /// - Parameter path: of the adapter, or of the adapter in a run directory, whose versions stand
-    ///   beside the run directory.
+    /// - Parameter path: of the adapter; if it is the adapter or a checkpoint of a run directory,
+    ///   the versions stand beside that.
     /// - Returns: the folder, with the first number above the adapter's own that is free.
     /// - Throws: `FileError`.
     static func next(to path: String) throws -> String {
         let path = FilePath.trimmed(path)
-        let run = FilePath.parent(of: path)
-        let isOfRun = DiskStore().exists(FilePath.join(run, "run.json"))
-        let (name, number) = parsed(isOfRun ? run : path)
+        let (name, number) = parsed(run(of: path) ?? path)
         for number in number + 1...most {
             let folder = name + mark + String(number)
             // Fails if another task has just made it.
@@ -28,6 +26,15 @@ enum AdapterVersion {
             }
         }
         throw FileError.failed(operation: "make the directory", path: name + mark, code: EEXIST)
+    }
+
+    /// The run directory that an adapter is in, as its result or as a checkpoint.
+    private static func run(of path: String) -> String? {
+        let folder = FilePath.parent(of: path)
+        var runs = [folder]
+        // Beside the checkpoints nobody but the run may put anything.
+        if FilePath.name(of: folder) == "checkpoints" { runs.append(FilePath.parent(of: folder)) }
+        return runs.first { DiskStore().exists(FilePath.join($0, "run.json")) }
     }
 
     /// A path without its version, and the version: 1 without one.

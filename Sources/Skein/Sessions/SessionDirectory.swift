@@ -37,21 +37,39 @@ final class SessionDirectory: Sendable {
 
     /// Makes the directory for a new session and writes its record, last of all.
     ///
-    /// - Returns: the session's data.
-    /// - Throws: `SkeinError` if it already holds a session or anything else.
-    func begin(_ pairs: TrainingPairs) throws -> Dataset {
+    /// - Parameters:
+    ///   - pairs: the rows; those in memory are written.
+    ///   - make: makes the session from its data.
+    /// - Returns: the session.
+    /// - Throws: `SkeinError` if the directory already holds a session or anything else, or if
+    ///   somebody makes or trains one there now; what `make` throws.
+    func begin(
+        _ pairs: TrainingPairs, make: (Dataset) throws -> TrainingSession
+    ) throws -> TrainingSession {
+        try pairs.check()
+        try checkIsNew()
+        // Holds the lock, so that of several threads and programs one makes the session.
+        let locked = try RunDirectory(path: path, resuming: false)
+        return try withExtendedLifetime(locked) {
+            try checkIsNew()
+            try AtomicFile.makeDirectory(own, access: .own)
+            let session: TrainingSession
+            switch pairs {
+            case .dataset(let dataset): session = try make(dataset)
+            case .pairs(let rows):
+                try TrainingPairs.write(rows, to: self.pairs)
+                session = try make(Dataset(at: self.pairs))
+            }
+            try session.record().write(to: record)
+            return session
+        }
+    }
+
+    private func checkIsNew() throws {
         for found in [record, run] where DiskStore().exists(found) {
             throw SkeinError(
                 code: .usage, what: "the directory already holds a session", place: found,
                 remedy: "continue it with restoreTrainingSession, or use another directory")
-        }
-        try RunDirectory.check(path, resuming: false)
-        try AtomicFile.makeDirectory(own, access: .own)
-        switch pairs {
-        case .dataset(let dataset): return dataset
-        case .pairs(let rows):
-            try TrainingPairs.write(rows, to: self.pairs)
-            return Dataset(at: self.pairs)
         }
     }
 }

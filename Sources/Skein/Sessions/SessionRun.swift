@@ -67,6 +67,8 @@ final class SessionRun: @unchecked Sendable {
         report(.extractingFeatures, rows, of: rows)
         for warning in job.warnings { feeds.warnings.send(warning) }
         guard let reused, origin.encodedRows > 0 else { return }
+        // Whoever resumes the session nevertheless has been told.
+        session.state.withLock { $0.reusedDirectory = nil }
         throw SkeinError(
             code: .badData,
             what: "\(origin.encodedRows) of \(rows) rows had to be tokenized, though the session "

@@ -13,9 +13,12 @@ extension SystemLanguageModel {
     public func evaluation(
         on path: String, recipe: Recipe = Recipe(), machine: Machine = Machine()
     ) async throws -> Evaluation {
-        let paths = try SkeinError.wrapping { try self.paths() }
+        let (model, adapter) = try await OwnThread.run("skein-load") {
+            let paths = try self.paths()
+            let adapter = try paths.adapter.map { try Skein.Adapter(at: $0) }
+            return (try Model(at: paths.model), adapter)
+        }
         return try await Evaluation.measure(
-            Model(at: paths.model), adapter: paths.adapter.map { try Skein.Adapter(at: $0) },
-            data: path, recipe: recipe, machine: machine)
+            model, adapter: adapter, data: path, recipe: recipe, machine: machine)
     }
 }

@@ -16,9 +16,9 @@ public struct TrainedAdapter: Sendable {
     private let session: TrainingSession
     private let measured = Measured()
 
-    /// Figures that were already measured.
+    /// Figures that were already measured; nil for a part without rows.
     private final class Measured: Sendable {
-        let values = Mutex<[Part: Evaluation]>([:])
+        let values = Mutex<[Part: Evaluation?]>([:])
     }
 
     private enum Part: Sendable {
@@ -55,7 +55,8 @@ public struct TrainedAdapter: Sendable {
     }
 
     /// Loss and token accuracy of the adapter over the rows that it was trained on, without dropout.
-    /// Measured at the first access, which takes about a third of an epoch's time.
+    /// Measured at the first access, which takes about a third of an epoch's time, and throws if
+    /// model or data are no longer what they were.
     public var trainingMetrics: Evaluation {
         get async throws { try await measure(.training) ?? Evaluation(RowEvaluation()) }
     }
@@ -104,11 +105,14 @@ public struct TrainedAdapter: Sendable {
         }
         switch pairs {
         case .dataset(let dataset):
-            let files = try SkeinError.wrapping { try DataFiles(path: dataset.path) }
-            return try await measure(dataset.test ?? files.test ?? files.train)
+            let path = try await OwnThread.run("skein-load") {
+                let files = try DataFiles(path: dataset.path)
+                return dataset.test ?? files.test ?? files.train
+            }
+            return try await measure(path)
         case .pairs(let rows):
             let place = SessionDirectory(nil)
-            try SkeinError.wrapping {
+            try await OwnThread.run("skein-load") {
                 try AtomicFile.makeDirectory(place.own, access: .own)
                 try TrainingPairs.write(rows, to: place.pairs)
             }
@@ -125,6 +129,9 @@ public struct TrainedAdapter: Sendable {
             flag -> Evaluation? in
             let parameters = session.parameters
             let job = try session.request().job(resuming: true)
+            // Of other rows, these would be somebody else's figures.
+            let path = session.directory.run
+            try job.runFile.checkResume(of: RunFile(path: path), path: path)
             let rows = part == .training ? job.training : job.validation
             guard !rows.isEmpty else { return nil }
             let adapted = try AdaptedModel(
@@ -140,7 +147,7 @@ public struct TrainedAdapter: Sendable {
                     threads: DecoderThreads(threadCount: adapted.threads),
                     checkCancellation: { try flag.check() }))
         }
-        measured.values.withLock { $0[part] = found }
+        measured.values.withLock { _ = $0.updateValue(found, forKey: part) }
         return found
     }
 }

@@ -124,4 +124,8 @@ public final class TrainingJob: Sendable {
 
     /// Whether the job was cancelled; it may still be about to stop.
     public var isCancelled: Bool { flag.isSet }
+
+    /// `isCancelled`, as Create ML spells it.
+    @available(*, deprecated, renamed: "isCancelled")
+    public var isCanceled: Bool { isCancelled }
 }

@@ -28,13 +28,17 @@ public enum TrainingPairs: Sendable, Equatable {
 }
 
 extension TrainingPairs {
+    /// - Throws: `SkeinError` for an empty array; files are read by the job.
+    func check() throws {
+        guard case .pairs(let pairs) = self, pairs.isEmpty else { return }
+        throw SkeinError(
+            code: .badData, what: "there are no pairs", place: "TrainingPairs.pairs",
+            remedy: "give at least one prompt with its completion")
+    }
+
     /// `{"prompt":...,"completion":...}` for each pair, in their order.
     static func write(_ pairs: [PromptCompletion], to path: String) throws {
-        guard !pairs.isEmpty else {
-            throw SkeinError(
-                code: .badData, what: "there are no pairs", place: "TrainingPairs.pairs",
-                remedy: "give at least one prompt with its completion")
-        }
+        try TrainingPairs.pairs(pairs).check()
         try AtomicFile.write(to: path, access: .own) { output in
             for pair in pairs {
                 let line = JSONLine([

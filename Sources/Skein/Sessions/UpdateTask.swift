@@ -28,6 +28,8 @@ public final class UpdateTask: Sendable {
         var isCancelled = false
         var error: (any Error)?
         var session: TrainingSession?
+        /// The learning rate of a step that a handler was told last.
+        var toldRate: Double?
     }
 
     /// Names the task, in logs for instance.
@@ -42,6 +44,8 @@ public final class UpdateTask: Sendable {
     private let flag = CancelFlag()
     private let settlement = Settlement<TrainedAdapter>()
 
+    /// Reads the adapter on the calling thread.
+    ///
     /// - Parameters:
     ///   - adapter: The adapter to start from.
     ///   - model: Its base model.
@@ -50,7 +54,8 @@ public final class UpdateTask: Sendable {
     ///     and layers of the adapter.
     ///   - machine: How this machine is used.
     ///   - progressHandlers: What is called while the task runs.
-    /// - Throws: `SkeinError` for a value that is not allowed, or an adapter of another model.
+    /// - Throws: `SkeinError` for a value that is not allowed, for no pairs, or for an adapter of
+    ///   another kind of model or of another shape than the parameters'.
     public init(
         adapter: Adapter, model: Model, pairs: TrainingPairs, parameters: Recipe? = nil,
         machine: Machine = Machine(), progressHandlers: ProgressHandlers = ProgressHandlers()
@@ -59,6 +64,8 @@ public final class UpdateTask: Sendable {
         try SkeinError.wrapping {
             _ = try recipe.checked()
             try machine.check()
+            try pairs.check()
+            try adapter.check(for: model, recipe)
         }
         self.adapter = adapter
         self.parameters = AdapterTrainer.Parameters(
@@ -93,13 +100,16 @@ public final class UpdateTask: Sendable {
 
     /// Like `resume()`, for parameters that are as they were.
     ///
-    /// - Parameter values: Each must be the recipe's. A run is a function of its recipe, so nothing
-    ///   can change while it goes on; a learning rate that does is a `Recipe.schedule`.
+    /// - Parameter values: Each must be the recipe's, or as the context told it last: under a
+    ///   schedule, that has the learning rate of the step. A run is a function of its recipe, so
+    ///   nothing else can change it while it goes on.
     /// - Throws: `SkeinError` for any other value; the task stays as it is.
     public func resume(withParameters values: [Parameter: Double]) throws {
         let own = parameters.recipe.values(learningRate: parameters.recipe.learningRate)
+        let told = read(\.toldRate)
         for (key, value) in values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             guard let recorded = own[key], recorded != value else { continue }
+            if key == .learningRate, value == told { continue }
             throw SkeinError(
                 code: .usage,
                 what: "`\(key.rawValue)` is \(recorded) and cannot become \(value) while a task "
@@ -145,18 +155,30 @@ public final class UpdateTask: Sendable {
 
     private func begin() {
         do {
-            let session = try AdapterTrainer.makeTrainingSession(
-                pairs: pairs, parameters: parameters,
-                sessionParameters: SessionParameters(
-                    sessionDirectory: URL(fileURLWithPath: AdapterVersion.next(to: adapter.path)),
-                    reportInterval: 1,
-                    checkpointInterval: max(1, parameters.machine.checkpointEvery)))
+            let session = try makeSession()
             progress.change { $0.session = session }
             _ = try TrainingJob(
                 session, flag: flag, pause: { [self] in pause($0) },
                 ended: { [self] in finish($0) })
         } catch {
             finish(.failure(error))
+        }
+    }
+
+    private func makeSession() throws -> TrainingSession {
+        let folder = try SkeinError.wrapping { try AdapterVersion.next(to: adapter.path) }
+        let url = URL(fileURLWithPath: folder)
+        do {
+            return try AdapterTrainer.makeTrainingSession(
+                pairs: pairs, parameters: parameters,
+                sessionParameters: SessionParameters(
+                    sessionDirectory: url, reportInterval: 1,
+                    checkpointInterval: max(1, parameters.machine.checkpointEvery)))
+        } catch {
+            // The folder is this task's, and without a session nobody can go on with it. What
+            // cannot be removed is empty or nearly so; the error that counts is the other one.
+            if !AdapterTrainer.hasSession(in: url) { try? DiskStore().remove(folder) }
+            throw error
         }
     }
 
@@ -170,6 +192,7 @@ public final class UpdateTask: Sendable {
             guard !progress.isCancelled else { return false }
             progress.isPaused = true
             progress.state = .suspended
+            if let rate { progress.toldRate = rate }
             return true
         }
         guard pauses else { return }

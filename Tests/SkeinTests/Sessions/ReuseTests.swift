@@ -105,6 +105,9 @@ import Testing
                 try await AdapterTrainer.resume(other).result
             }
             #expect(error?.what.contains("20 of 20 rows had to be tokenized") == true)
+            // Who resumes it nevertheless has been told.
+            #expect(other.state.withLock { $0.reusedDirectory } == nil)
+            #expect(try await AdapterTrainer.resume(other).result.outcome.isComplete)
         }
     }
 }

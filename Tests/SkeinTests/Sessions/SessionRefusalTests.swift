@@ -44,23 +44,60 @@ import Testing
                     sessionParameters: bench.settings("b"))
             }
             #expect(none?.code == .badData)
-            #expect(!FileManager.default.fileExists(atPath: bench.place("a")))
+            for name in ["a", "b"] {
+                #expect(!FileManager.default.fileExists(atPath: bench.place(name)))
+            }
+        }
+    }
+
+    @Test("of all who make a session in one directory, one does")
+    func exclusive() async throws {
+        try await SessionBench.with { bench in
+            for round in 0..<8 {
+                let errors = Condition([any Error]())
+                let made = Condition(0)
+                BriefThreads.perform(4) { _ in
+                    do {
+                        _ = try bench.session("round-\(round)")
+                        made.change { $0 += 1 }
+                    } catch {
+                        errors.change { $0.append(error) }
+                    }
+                }
+                #expect(made.change { $0 } == 1)
+                let found = errors.change { $0 }
+                #expect(found.count == 3 && found.allSatisfy { $0 is SkeinError })
+            }
+            // Another program's lock is found as well, and nothing is written then.
+            try FileManager.default.createDirectory(
+                atPath: bench.place("a"), withIntermediateDirectories: true)
+            let lock = try DiskStore().lock(bench.place("a/.lock"))
+            #expect(throws: SkeinError.self) { try bench.session("a") }
+            #expect(lock != nil)
+            #expect(!FileManager.default.fileExists(atPath: bench.place("a/session")))
+            withExtendedLifetime(lock) {}
         }
     }
 
     @Test("a directory that holds a session or anything else is refused")
     func occupied() async throws {
         try await SessionBench.with { bench in
+            func hasSession(_ name: String) -> Bool {
+                AdapterTrainer.hasSession(in: URL(fileURLWithPath: bench.place(name)))
+            }
+            #expect(!hasSession("a"))
             _ = try bench.session("a")
+            #expect(hasSession("a"))
             let held = #expect(throws: SkeinError.self) { try bench.session("a") }
             #expect(held?.remedy.contains("restoreTrainingSession") == true)
             _ = try bench.commandLine("b")
+            #expect(hasSession("b"))
             let run = #expect(throws: SkeinError.self) { try bench.session("b") }
             #expect(run?.place.hasSuffix("b/run.json") == true)
             try FileManager.default.createDirectory(
                 atPath: bench.place("c/photos"), withIntermediateDirectories: true)
             let foreign = #expect(throws: SkeinError.self) { try bench.session("c") }
-            #expect(foreign?.place.hasSuffix("/c") == true)
+            #expect(foreign?.place.hasSuffix("/c") == true && !hasSession("c"))
         }
     }
 
@@ -130,6 +167,43 @@ import Testing
             let trained = try await AdapterTrainer.resume(moved).result
             try FileManager.default.moveItem(atPath: bench.place("moved"), toPath: bench.rows)
             #expect(trained.adapter.sha256 == (try bench.reference()))
+        }
+    }
+
+    @Test("an adapter to start from that has moved can be named, and another one is refused")
+    func movedAdapter() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base")
+            try base.write(to: URL(fileURLWithPath: bench.place("start")))
+            let start = try Adapter(at: bench.place("start"))
+            let session = try AdapterTrainer.makeTrainingSession(
+                pairs: .file(bench.rows), parameters: bench.parameters(seed: 1, from: start),
+                sessionParameters: bench.settings("a"))
+            try await bench.stop(session, after: 2)
+            try FileManager.default.moveItem(
+                atPath: bench.place("start"), toPath: bench.place("moved"))
+            func restore(_ name: String, _ adapter: Adapter?) throws -> TrainingSession {
+                try AdapterTrainer.restoreTrainingSession(
+                    sessionParameters: bench.settings(name), startingFrom: adapter)
+            }
+            let gone = #expect(throws: SkeinError.self) { try restore("a", nil) }
+            #expect(gone?.place == bench.place("start"))
+            #expect(gone?.remedy.contains("`startingFrom`") == true)
+            let other = try await bench.trained("other", seed: 2).adapter
+            let differs = await #expect(throws: SkeinError.self) {
+                try await AdapterTrainer.resume(restore("a", other)).result
+            }
+            #expect(differs?.what.contains(start.sha256) == true)
+            #expect(differs?.what.contains(other.sha256) == true)
+            let none = #expect(throws: SkeinError.self) { try restore("base", other) }
+            #expect(none?.what.contains("does not start from an adapter") == true)
+            let moved = try Adapter(at: bench.place("moved"))
+            let trained = try await AdapterTrainer.resume(restore("a", moved)).result
+            let straight = try await AdapterTrainer.train(
+                pairs: .file(bench.rows), parameters: bench.parameters(seed: 1, from: moved),
+                sessionParameters: bench.settings("straight")
+            ).result
+            #expect(trained.adapter.sha256 == straight.adapter.sha256)
         }
     }
 

@@ -37,6 +37,30 @@ import Testing
         }
     }
 
+    @Test("figures of rows that have changed are refused, and that there are none is remembered")
+    func changedRows() async throws {
+        try await SessionBench.with { bench in
+            let trained = try await bench.trained("a")
+            var parameters = bench.parameters()
+            parameters.recipe.validationSplit = 0
+            let other = try await AdapterTrainer.train(
+                pairs: .file(bench.rows), parameters: parameters,
+                sessionParameters: bench.settings("b")
+            ).result
+            #expect(try await other.validationMetrics == nil)
+            try TrainingPairs.write(SessionBench.pairs.reversed(), to: bench.rows)
+            let error = await #expect(throws: SkeinError.self) {
+                try await trained.trainingMetrics
+            }
+            #expect(error?.what.contains("data (SHA-256)") == true)
+            await #expect(throws: SkeinError.self) { try await trained.validationMetrics }
+            await #expect(throws: SkeinError.self) { try await other.trainingMetrics }
+            #expect(try await other.validationMetrics == nil)
+            try TrainingPairs.write(SessionBench.pairs, to: bench.rows)
+            #expect(try await trained.trainingMetrics.rows == 16)
+        }
+    }
+
     private func figures(_ correct: Int, rows: Int = 1000) -> Evaluation {
         var sums = RowEvaluation()
         (sums.lossTokens, sums.correct, sums.rows) = (1000, correct, rows)

@@ -261,7 +261,8 @@ import Testing
                 return path
             }
             let path = try await copy()
-            #expect(!FileManager.default.fileExists(atPath: path))
+            // The job's thread is the last to let go, a little after it has given out the result.
+            while FileManager.default.fileExists(atPath: path) { await Task.yield() }
             #expect(try Adapter(at: bench.place("kept")).sha256 == (try bench.reference()))
         }
     }
@@ -270,11 +271,18 @@ import Testing
     func cancelledTask() async throws {
         try await SessionBench.with { bench in
             let session = try bench.session("a")
+            let flag = CancelFlag()
+            // The job stands before its first step until it is cancelled, so it cannot end before.
+            let job = try TrainingJob(session, flag: flag) { moment in
+                guard case .begun = moment else { return }
+                while !flag.isSet { sched_yield() }
+            }
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await AdapterTrainer.resume(session).result
+                return try await job.result
             }
             await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(job.isCancelled)
             let trained = try await AdapterTrainer.resume(session).result
             #expect(trained.adapter.sha256 == (try bench.reference()))
         }

@@ -20,10 +20,12 @@ import Testing
     private func task(
         _ bench: SessionBench, _ adapter: Adapter,
         events: UpdateTask.Events = [.trainingBegin, .miniBatchEnd, .epochEnd],
-        _ seen: Condition<Seen>, handler: @escaping @Sendable (UpdateTask.Context) -> Void
+        _ seen: Condition<Seen>, change: (inout Recipe) -> Void = { _ in },
+        handler: @escaping @Sendable (UpdateTask.Context) -> Void
     ) throws -> UpdateTask {
         var recipe = try Recipe(continuing: adapter, of: bench.model)
         recipe.epochs = 2
+        change(&recipe)
         return try UpdateTask(
             adapter: adapter, model: bench.model, pairs: .pairs(Self.more), parameters: recipe,
             machine: Machine(threads: 1),
@@ -160,6 +162,41 @@ import Testing
         }
     }
 
+    @Test("a context's own parameters may be given back under a warmup and a schedule")
+    func scheduled() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base").adapter
+            let seen = Condition(Seen())
+            let refusals = Condition(0)
+            let task = try task(
+                bench, base, events: [.trainingBegin, .miniBatchEnd, .epochEnd], seen,
+                change: {
+                    $0.schedule = .cosine
+                    $0.warmupSteps = 2
+                },
+                handler: { context in
+                    do {
+                        try context.task.resume(withParameters: [.learningRate: 0.5])
+                    } catch {
+                        refusals.change { $0 += 1 }
+                    }
+                    do {
+                        try context.task.resume(withParameters: context.parameters)
+                    } catch {
+                        context.task.cancel()
+                    }
+                })
+            task.resume()
+            _ = try await task.result
+            let contexts = seen.change { $0.contexts }
+            // All but the completion, where nothing can be resumed.
+            #expect(refusals.change { $0 } == contexts.count - 1)
+            let rates = contexts.filter { $0.event == .miniBatchEnd }
+                .compactMap { $0.parameters[.learningRate] }
+            #expect(rates.count == 6 && Set(rates).count > 3, "\(rates)")
+        }
+    }
+
     @Test("a task that never begins can be cancelled; one that cannot begin says why")
     func neverBegun() async throws {
         try await SessionBench.with { bench in
@@ -174,23 +211,41 @@ import Testing
             #expect(seen.change { $0.events } == [.completion])
             #expect(!FileManager.default.fileExists(atPath: bench.place("base-version-2")))
 
-            let empty = try UpdateTask(
-                adapter: base, model: bench.model, pairs: .pairs([]), machine: Machine(threads: 1))
-            empty.resume()
-            let error = await #expect(throws: SkeinError.self) { try await empty.result }
-            #expect(error?.code == .badData && empty.state == .failed)
-
-            var wrong = Recipe()
-            wrong.rank = 4
-            let shape = try UpdateTask(
-                adapter: base, model: bench.model, pairs: .pairs(Self.more), parameters: wrong,
+            let refused = try UpdateTask(
+                adapter: base, model: bench.model,
+                pairs: .dataset(Dataset(at: bench.rows, validation: "")),
                 machine: Machine(threads: 1))
-            shape.resume()
-            await #expect(throws: SkeinError.self) { try await shape.result }
-            wrong.rank = 0
-            #expect(throws: SkeinError.self) {
-                try UpdateTask(
-                    adapter: base, model: bench.model, pairs: .pairs(Self.more), parameters: wrong)
+            refused.resume()
+            let error = await #expect(throws: SkeinError.self) { try await refused.result }
+            #expect(error?.what.isEmpty == false && refused.state == .failed)
+            #expect(refused.version == nil)
+            #expect(!FileManager.default.fileExists(atPath: bench.place("base-version-2")))
+        }
+    }
+
+    @Test("what a task could not begin with is refused when it is made")
+    func badTasks() async throws {
+        try await SessionBench.with { bench in
+            let base = try await bench.trained("base").adapter
+            let empty = #expect(throws: SkeinError.self) {
+                try UpdateTask(adapter: base, model: bench.model, pairs: .pairs([]))
+            }
+            #expect(empty?.code == .badData)
+            func refusal(_ change: (inout Recipe) -> Void) -> SkeinError? {
+                var recipe = Recipe()
+                change(&recipe)
+                return #expect(throws: SkeinError.self) {
+                    try UpdateTask(
+                        adapter: base, model: bench.model, pairs: .pairs(Self.more),
+                        parameters: recipe)
+                }
+            }
+            #expect(refusal { $0.rank = 0 }?.what.contains("rank") == true)
+            for change: (inout Recipe) -> Void in [
+                { $0.rank = 4 }, { $0.alpha *= 2 }, { $0.targetModules = ["q_proj"] },
+                { $0.layers = .last(1) },
+            ] {
+                #expect(refusal(change)?.what.isEmpty == false)
             }
         }
     }
@@ -210,6 +265,14 @@ import Testing
                 try AdapterVersion.next(to: adapter + "-version-2"),
             ]
             #expect(made == [2, 3, 4].map { adapter + "-version-\($0)" })
+            // Those of a run stand beside it, also those of its checkpoints.
+            let run = directory + "/run"
+            try FileManager.default.createDirectory(
+                atPath: run + "/checkpoints/step-000002", withIntermediateDirectories: true)
+            try AtomicFile.write("{}", to: run + "/run.json")
+            #expect(try AdapterVersion.next(to: run + "/adapter") == run + "-version-2")
+            let checkpoint = run + "/checkpoints/step-000002"
+            #expect(try AdapterVersion.next(to: checkpoint) == run + "-version-3")
         }
     }
 }
