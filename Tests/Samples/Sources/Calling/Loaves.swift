@@ -36,7 +36,9 @@ enum Loaves {
         // As a program for a larger model would ask: the model decides.
         let response = try await session.respond(
             to: "What can I bake of rye?",
-            options: GenerationOptions(temperature: 0.5, maximumResponseTokens: 40))
+            options: GenerationOptions(
+                samplingMode: .random(top: 40, seed: 3), temperature: 0.5,
+                maximumResponseTokens: 40))
         print(response.content)
         print("calls: \(Calling.calls(of: session).count)")
         let entries = session.transcript.count

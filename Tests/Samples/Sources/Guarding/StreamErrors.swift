@@ -42,7 +42,7 @@ enum StreamErrors {
         // A second request while one runs.
         let session = LanguageModelSession()
         let first = session.streamResponse(
-            to: "Count to ten.", options: GenerationOptions(maximumResponseTokens: 8))
+            to: "Tell me a long tale.", options: GenerationOptions(maximumResponseTokens: 100))
         let second = await text(of: "Count to five.", from: session)
         print(second)
         try expect(second.hasPrefix("No answer: "), "one request at a time")

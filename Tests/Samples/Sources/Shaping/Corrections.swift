@@ -43,7 +43,7 @@ enum Corrections {
 
         let appointment = try await LanguageModelSession().respond(
             to: "The choir meets on Wednesdays at half past seven.", generating: Appointment.self,
-            options: GenerationOptions(maximumResponseTokens: 64))
+            options: GenerationOptions(maximumResponseTokens: 96))
         switch appointment.content {
         case .once(let hour): print("once at \(hour.hour):\(hour.minute)")
         case .weekly(let day, let hour):

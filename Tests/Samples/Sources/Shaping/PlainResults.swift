@@ -8,7 +8,7 @@ enum PlainResults {
         let session = LanguageModelSession(instructions: "You weigh parcels.")
         let weight = try await session.respond(
             to: "How many kilograms has a parcel with two bricks?", generating: Float.self,
-            options: GenerationOptions(temperature: 0.1, maximumResponseTokens: 24))
+            options: GenerationOptions(temperature: 0.1, maximumResponseTokens: 64))
         print("\(weight.content) kg")
         try expect(weight.content.isFinite, "the answer is a number")
 

@@ -16,7 +16,7 @@ enum RawContent {
         let session = LanguageModelSession()
         let response = try await session.respond(
             to: "What is in the pool?", generating: TidePool.self,
-            options: GenerationOptions(maximumResponseTokens: 32))
+            options: GenerationOptions(maximumResponseTokens: 48))
         let pool = response.content
         let raw = response.rawContent
         print(pool, raw.jsonString)

@@ -31,7 +31,7 @@ enum Reviews {
         print(novel.content.title, novel.content.verdict, novel.content.isWorthReading)
 
         let kettle = try await LanguageModelSession().respond(
-            generating: KettleReview.self, options: GenerationOptions(maximumResponseTokens: 96)
+            generating: KettleReview.self, options: GenerationOptions(maximumResponseTokens: 160)
         ) {
             "Review this kettle:"
             "It boils fast, costs much and can be heard all over the house."

@@ -24,7 +24,7 @@ enum ValuesInPrompts {
     static func run() async throws {
         let first = try await LanguageModelSession().respond(
             to: "Pick a knot for a beginner.", generating: Knot.self,
-            options: GenerationOptions(maximumResponseTokens: 32))
+            options: GenerationOptions(maximumResponseTokens: 48))
         let knot = first.content
         let teacher = LanguageModelSession(instructions: "You teach knots.")
         let lesson = try await teacher.respond(
