@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinTestSupport
+import Synchronization
 import Testing
 
 @testable import Skein
@@ -106,7 +107,8 @@ import Testing
             }
             #expect(error?.what.contains("20 of 20 rows had to be tokenized") == true)
             // Who resumes it nevertheless has been told.
-            #expect(other.state.withLock { $0.reusedDirectory } == nil)
+            let reused = other.state.withLock { $0.reusedDirectory }
+            #expect(reused == nil)
             #expect(try await AdapterTrainer.resume(other).result.outcome.isComplete)
         }
     }
