@@ -59,6 +59,8 @@ extension LanguageModelSession {
     private nonisolated(nonsending) func tags(_ ask: Ask) async throws -> SessionTurn {
         var asked = ask
         asked.form = .structure(ContentTags.generationSchema, name: "ContentTags")
+        // A text that reaches its cap is cut there and is no error.
+        asked.options.closesAtLimit = true
         var turn = Turn(self, asked, tools: try tools.get(), tell: nil)
         turn.asksText = true
         var tags = try await turn.run()
@@ -131,7 +133,7 @@ extension LanguageModelSession {
             let source = try await session.model.source()
             var sampler = ask.options.sampler
             for round in 0..<SessionLimits.toolRounds {
-                switch try await reply(source, sampler, choice(isFirst: round == 0)) {
+                switch try await reply(source, sampler, choice(round: round)) {
                 case .calls(let text, let calls):
                     if !text.allSatisfy(\.isWhitespace) { append(response(text: text)) }
                     saidBefore += text
@@ -245,11 +247,12 @@ extension LanguageModelSession {
                     segments: [.structure(.init(source: name, content: content))]))
         }
 
-        private func choice(isFirst: Bool) -> ToolChoice {
-            if tools.isEmpty { return .none }
+        private func choice(round: Int) -> ToolChoice {
+            // In the last round there is nothing left but to answer.
+            if tools.isEmpty || round == SessionLimits.toolRounds - 1 { return .none }
             return switch ask.options.toolCallingMode {
             case .disallowed: .none
-            case .required where isFirst: .required
+            case .required where round == 0: .required
             default: .auto
             }
         }

@@ -14,9 +14,13 @@ enum ToolRound {
             }
             self.tool = tool
             do {
+                let arguments = try GeneratedContent(json: written.arguments)
+                guard arguments.isComplete else {
+                    throw GeneratedContentError.wrongKind(
+                        path: "", expected: "a whole object", found: "the beginning of one")
+                }
                 entry = Transcript.ToolCall(
-                    id: written.id, toolName: tool.name,
-                    arguments: try GeneratedContent(json: written.arguments))
+                    id: written.id, toolName: tool.name, arguments: arguments)
             } catch {
                 throw LanguageModelSession.GenerationError.decodingFailure(
                     .init(

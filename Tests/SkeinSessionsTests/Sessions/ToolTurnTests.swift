@@ -119,6 +119,16 @@ struct ToolTurnTests {
         }
         #expect(source.asked.count == 16)
         #expect(session.transcript.count == 1)
+        // In the last round the model cannot call, so that it answers.
+        let answering = ScriptedSource { asked, number in
+            asked.choice == .none
+                ? [.text("enough")]
+                : [.call(id: "c\(number)", name: "weather_of_a_city", arguments: #"{"city":"R"}"#)]
+        }
+        let reply = try await self.session(answering, [Weather()]).respond(
+            to: "q", options: GenerationOptions(toolCallingMode: .required))
+        #expect(reply.content == "enough")
+        #expect(answering.asked.count == 16)
     }
 
     @Test(
