@@ -1,7 +1,7 @@
 import Foundation
 import SkeinTestSupport
 
-@testable import SkeinMacros
+@testable import SkeinExpansion
 
 /// A declaration of Tests/Fixtures/macros/expansions.txt and what the file says becomes of it.
 ///

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinMacros
+@testable import SkeinExpansion
 
 @Suite struct LexerTests {
     static func tokens(_ source: String) -> [String] {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SkeinMacros
+@testable import SkeinExpansion
 
 @Suite struct WireTests {
     static let declaration = "@Generable struct A { var a = 3 }"

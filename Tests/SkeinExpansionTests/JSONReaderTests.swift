@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinMacros
+@testable import SkeinExpansion
 
 @Suite struct JSONReaderTests {
     @Test("what is written is read back")
