@@ -31,7 +31,10 @@ extension SystemLanguageModel {
         /// The first value that is not allowed; nil if there is none.
         var flaw: String? {
             let rules: [(Bool, String)] = [
-                ((16...BatchPlan.mostContext).contains(contextSize), "contextSize is at least 16"),
+                (
+                    (16...BatchPlan.mostContext).contains(contextSize),
+                    "contextSize is 16 to \(BatchPlan.mostContext)"
+                ),
                 ((1...256).contains(parallelReplies), "parallelReplies is 1 to 256"),
                 ((0...65536).contains(waitingRequests), "waitingRequests is 0 to 65536"),
                 (prefixCacheBytes ?? 0 >= 0, "prefixCacheBytes is not negative"),

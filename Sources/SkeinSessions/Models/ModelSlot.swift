@@ -41,6 +41,7 @@ final class ModelSlot: Sendable {
     /// - Throws: `ModelFlaw`; what loading throws; `CancellationError` to a task that is cancelled
     ///   while it waits. The others still get the model.
     func model() async throws -> LoadedModel {
+        if let flaw = resources.flaw { throw ModelFlaw.badResources(flaw) }
         if let loaded = state.withLock({ state -> LoadedModel? in
             if case .loaded(let model) = state.content { return model }
             return nil
@@ -88,7 +89,7 @@ final class ModelSlot: Sendable {
             let isStarted = SystemThread.start("skein-load", stackBytes: 8 << 20) { [self] in
                 while finish(Result { try LoadedModel(path, resources) }) {}
             }
-            if !isStarted { _ = finish(.failure(ModelFlaw.noThread)) }
+            if !isStarted { while finish(.failure(ModelFlaw.noThread)) {} }
         }
     }
 

@@ -13,7 +13,8 @@ extension SystemLanguageModel {
             case deviceNotEligible
             /// No model is configured.
             case appleIntelligenceNotEnabled
-            /// The model is being fetched or loaded, or its files cannot be read now.
+            /// The model is being fetched or loaded, its files cannot be read now, or too little memory is
+            /// free for it now.
             case modelNotReady
         }
 
@@ -43,8 +44,11 @@ extension SystemLanguageModel {
         guard !ModelPlace.isBeingFetched(path), let facts = try? ModelFacts.of(path) else {
             return .unavailable(.modelNotReady)
         }
-        if let usable = SystemMemory.usable, facts.bytes > usable {
+        if let whole = SystemMemory.whole, facts.bytes > whole {
             return .unavailable(.deviceNotEligible)
+        }
+        if let usable = SystemMemory.usable, facts.bytes > usable {
+            return .unavailable(.modelNotReady)
         }
         return .available
     }

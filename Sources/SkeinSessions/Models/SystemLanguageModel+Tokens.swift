@@ -85,7 +85,17 @@ extension SystemLanguageModel {
     {
         let conversation = try TranscriptConversation(entries: Array(entries), tools: nil)
         return try await SessionFailure.wrapping {
-            try await self.source().tokenCount(of: conversation.value, addsReply: false)
+            let source = try await self.source()
+            let first = conversation.value.messages.first { $0.role != "system" }
+            if first == nil || first?.role == "user" {
+                return try await source.tokenCount(of: conversation.value, addsReply: false)
+            }
+            // Templates may refuse a conversation that begins with its end.
+            var question = conversation.value
+            question.messages = [ChatMessage(role: "user", content: "q")]
+            let before = try await source.tokenCount(of: question, addsReply: false)
+            question.messages += conversation.value.messages
+            return try await source.tokenCount(of: question, addsReply: false) - before
         }
     }
 

@@ -13,7 +13,8 @@ import Synchronization
 /// ```
 ///
 /// The weights are loaded at the first request, or by `LanguageModelSession.prewarm`, and are in memory
-/// once, however many values, adapters and sessions use the same model. `unload()` gives the memory back.
+/// once, however many values, adapters and sessions use the same path with the same `Resources`.
+/// `unload()` gives the memory back.
 public final class SystemLanguageModel: Sendable, Observable {
     /// What a model is specialised in.
     public struct UseCase: Equatable, Sendable {

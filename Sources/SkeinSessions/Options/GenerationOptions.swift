@@ -20,7 +20,7 @@ public struct GenerationOptions: Sendable, Equatable {
     /// Whether the model may, must or must not call tools; nil: it may.
     public var toolCallingMode: ToolCallingMode?
 
-    /// What happens to guided output at `maximumResponseTokens`: with true, the answer is steered
+    /// What happens to guided output at `maximumResponseTokens`, or at the window's end: with true, the answer is steered
     /// so that it is complete by then, with false it ends as an error. An addition of this library.
     public var closesAtLimit: Bool
 

@@ -147,7 +147,7 @@ public final class LanguageModelSession: Sendable, Observable {
         return state.withLock { $0.transcript }
     }
 
-    /// Tokens of all requests of this session that have ended.
+    /// Tokens of all requests of this session that were answered.
     public var usage: Usage {
         registrar.access(self, keyPath: \.usage)
         return state.withLock { $0.usage }

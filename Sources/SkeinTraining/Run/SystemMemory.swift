@@ -14,8 +14,17 @@ package enum SystemMemory {
     /// its page cache.
     package static var usable: Int? { available.map { $0 / 100 * 85 } }
 
-    private static var memAvailable: Int? {
-        for line in lines("/proc/meminfo") where line.hasPrefix("MemAvailable:") {
+    /// 85 % of what this machine has, or of what a control group or `ulimit -v` allows, whatever else
+    /// runs on it. nil where the system does not say.
+    package static var whole: Int? {
+        [memory("MemTotal:"), groupLimit, addressLimit].compactMap { $0 }.min()
+            .map { $0 / 100 * 85 }
+    }
+
+    private static var memAvailable: Int? { memory("MemAvailable:") }
+
+    private static func memory(_ name: String) -> Int? {
+        for line in lines("/proc/meminfo") where line.hasPrefix(name) {
             let words = line.split(separator: " ")
             guard words.count == 3, let kibibytes = Int(words[1]) else { return nil }
             return kibibytes * 1024

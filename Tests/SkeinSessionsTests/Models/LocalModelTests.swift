@@ -316,18 +316,58 @@ struct LocalModelTests {
         }
     }
 
-    @Test("Unloading ends replies and loads with an error that says so, and never holds two copies")
+    @Test("Resources that are not allowed are an error, not a wait or a crash")
+    func badResources() async throws {
+        try await withCase { tiny in
+            for waiting in [Int.max, .min, -1] {
+                let model = tiny.model { $0.waitingRequests = waiting }
+                await #expect {
+                    try await LanguageModelSession(model: model).respond(to: "q")
+                } throws: { error in
+                    guard case GenerationError.assetsUnavailable(let context) = error else {
+                        return false
+                    }
+                    return context.debugDescription.contains("waitingRequests")
+                }
+            }
+        }
+    }
+
+    @Test("Entries of a transcript are counted one by one, whatever the template demands")
+    func entries() async throws {
+        try await withCase { tiny in
+            for template in ["gemma", "chatml"] {
+                let model = tiny.model { $0.chatTemplate = template }
+                let session = LanguageModelSession(model: model, instructions: "Be brief.")
+                try await session.respond(to: "one", options: short)
+                try await session.respond(to: "two", options: short)
+                let trimmed = try await session.transcript.trimmed(to: 1 << 20) {
+                    try await model.tokenCount(for: [$0])
+                }
+                #expect(trimmed == session.transcript)
+                model.unload()
+            }
+        }
+    }
+
+    @Test("Unloading ends replies and loads with an error; the next request loads again")
     func unload() async throws {
         try await withCase { tiny in
             let model = tiny.model()
+            let slot = try model.slot()
             for _ in 0..<5 {
                 let task = Task {
                     try await LanguageModelSession(model: model).respond(to: "q", options: short)
                 }
-                await Task.yield()
+                // It has come at least as far as to the model's door.
+                while !slot.isLoading, slot.loaded == nil { await Task.yield() }
                 model.unload()
+                async let next = LanguageModelSession(model: model).respond(
+                    to: "q", options: short)
                 let result = await task.result
-                // It may have been too late, or too early.
+                _ = try await next
+                model.unload()
+                // It may have been too late.
                 if case .failure(let error) = result {
                     guard case GenerationError.assetsUnavailable(let context) = error else {
                         Issue.record("\(error)")
