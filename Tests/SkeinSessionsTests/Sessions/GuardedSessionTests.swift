@@ -182,13 +182,13 @@ struct GuardedSessionTests {
             // What was seen before a request was left is written down, too.
             let gate = Gate()
             let open = self.session(
-                ScriptedSource { _, _ in [.text("seen"), .gate(gate), .text("not")] }, guardrails)
+                ScriptedSource { _, _ in [.text("seen. "), .gate(gate), .text("not")] }, guardrails)
             let stream = open.streamResponse(to: "p")
             for try await _ in stream { break }
             await #expect(throws: CancellationError.self) { try await stream.collect() }
             let all = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
             #expect(all.count == 3)
-            #expect(all.last?.contains(#""response":"seen""#) == true)
+            #expect(all.last?.contains(#""response":"seen. ""#) == true)
             let lines = all.prefix(2)
             #expect(lines.first?.contains(#""response":"hay""#) == true)
             #expect(lines.last?.contains("DenyList") == true)
