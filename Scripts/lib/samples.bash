@@ -19,3 +19,14 @@ samples() {
     done
     rm -rf "$package"
 }
+
+# PROGRAMS: runs the examples that talk to a model: a menu is one whatever the model, a chat answers and ends.
+examples() {
+    local log=$work/examples.log dishes
+    "$1/Menu" "$model" 'A menu with fish' >"$log" 2>&1 || die "Menu: $(tail -n 4 "$log")" "run it by hand"
+    dishes=$(grep -cE '^(starter|main|dessert): [A-Z].*, [0-9]+ euros' "$log") || true
+    ((dishes == 3)) || die "Menu: $dishes dishes instead of 3: $(tail -n 4 "$log")" "read the guides of Card"
+    printf 'Hello\n\n' | "$1/Chat" "$model" >"$log" 2>&1 || die "Chat: $(tail -n 4 "$log")" "run it by hand"
+    (($(wc -c <"$log") > 10)) || die "Chat said nothing" "run it by hand"
+    printf '%-40s %s ok\n' "examples" "Menu, Chat"
+}
