@@ -46,6 +46,7 @@ struct Card {
             print("\(dish.course): \(dish.name), \(dish.price) euros", allergens)
         }
         let usage = reply.usage
-        print("tokens: \(usage.input.totalTokenCount) read, \(usage.output.totalTokenCount) written")
+        print(
+            "tokens: \(usage.input.totalTokenCount) read, \(usage.output.totalTokenCount) written")
     }
 }
