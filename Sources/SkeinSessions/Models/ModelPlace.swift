@@ -11,9 +11,13 @@ enum ModelPlace: Sendable, Equatable {
     /// The path of the model, which may not be there (yet).
     ///
     /// - Throws: `ModelFlaw.notConfigured`, `.badConfiguration`.
-    func path(
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(ModelFlaw) -> String {
+    func path() throws(ModelFlaw) -> String {
+        // Each request asks: the environment is made a dictionary only where it is needed.
+        if case .path(let path) = self { return path }
+        return try path(environment: ProcessInfo.processInfo.environment)
+    }
+
+    func path(environment: [String: String]) throws(ModelFlaw) -> String {
         switch self {
         case .path(let path): return path
         case .configured:

@@ -82,7 +82,8 @@ extension SystemLanguageModel {
 
     /// What `SKEIN_SIMULATE_UNAVAILABLE` says; nil if it says nothing, or no reason's name.
     static var simulatedReason: Availability.UnavailableReason? {
-        switch ProcessInfo.processInfo.environment["SKEIN_SIMULATE_UNAVAILABLE"] {
+        // Asked at each request: the whole environment would be made a dictionary each time.
+        switch getenv("SKEIN_SIMULATE_UNAVAILABLE").map({ String(cString: $0) }) {
         case "deviceNotEligible": .deviceNotEligible
         case "appleIntelligenceNotEnabled": .appleIntelligenceNotEnabled
         case "modelNotReady": .modelNotReady
