@@ -1,0 +1,78 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A server that speaks OpenAI's protocol: `skein serve`, vLLM, llama.cpp and others.
+package struct ServerProvider: Provider {
+    package let name: String
+    package let isLocal: Bool
+    package let window: Int
+    private let endpoint: URL
+    private let model: String
+    private let key: String?
+
+    /// - Parameters:
+    ///   - name: what people call it by.
+    ///   - base: what comes before `/chat/completions`, such as `http://127.0.0.1:8080/v1`.
+    ///   - model: one of those that `/models` lists.
+    ///   - key: sent as a bearer token, to this address alone.
+    ///   - window: tokens of a prompt and its answer.
+    /// - Throws: `Flaw`.
+    package init(
+        name: String, base: URL, model: String, key: String? = nil, window: Int = 4096
+    ) throws {
+        guard let host = base.host, ["http", "https"].contains(base.scheme) else {
+            throw Flaw.address(base.absoluteString)
+        }
+        self.name = name
+        self.model = model
+        self.key = key
+        self.window = window
+        endpoint = base.appending(path: "chat/completions")
+        isLocal = ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host)
+        guard key == nil || isLocal || base.scheme == "https" else { throw Flaw.openKey(host) }
+    }
+
+    /// Why there can be no such server.
+    package enum Flaw: Error, Equatable, CustomStringConvertible {
+        case address(String)
+        case openKey(String)
+
+        package var description: String {
+            switch self {
+            case .address(let address):
+                "\(address) is no address of a server; one is http://127.0.0.1:8080/v1"
+            case .openKey(let host): "the key would go to \(host) unencrypted; use https"
+            }
+        }
+    }
+
+    /// An estimate, rather too high: a token has three bytes or more in most text, and a message some more tokens.
+    package func tokenCount(of messages: [Message]) -> Int {
+        messages.reduce(8) { $0 + 8 + ($1.text.utf8.count + 2) / 3 }
+    }
+
+    package func answer(
+        to messages: [Message], tokens: Int
+    ) -> AsyncThrowingStream<String, any Error> {
+        AsyncThrowingStream { continuation in
+            do {
+                var request = URLRequest(url: endpoint)
+                request.httpMethod = "POST"
+                request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+                request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+                if let key {
+                    request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+                }
+                request.httpBody = try JSONEncoder().encode(
+                    ChatCompletionRequest(model: model, messages: messages, maximumTokens: tokens))
+                // No token of a vocabulary has 256 bytes on average.
+                Exchange(continuation, limit: tokens * 256).start(request)
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Routing
+import Testing
+
+/// Providers that stall, that never end and that are stopped. Waits are long where an answer must come, and short where
+/// none comes: no result depends on how fast anything is.
+struct PatienceTests {
+    private let question = "Where do eels go?"
+
+    private func patience(
+        beginning: Duration = .seconds(600), silence: Duration = .seconds(600),
+        whole: Duration = .seconds(600)
+    ) -> Patience {
+        var patience = Patience()
+        patience.beginning = beginning
+        patience.silence = silence
+        patience.whole = whole
+        return patience
+    }
+
+    @Test(arguments: [FakeProvider.Step.stall(), .ignoreCancellation])
+    func whoSaysNothingIsLeft(_ step: FakeProvider.Step) async throws {
+        let first = FakeProvider("first", [step])
+        let router = try ChatRouter(
+            providers: [first, FakeProvider("second", [.answer(["Home."])])],
+            patience: patience(beginning: .milliseconds(50), silence: .seconds(600)))
+        // The second one's answer is there at once, but this machine may be busy for as long as the first one's
+        // patience: then nobody has answered, and it is asked again.
+        while await outcome(of: router.ask(question)).error != nil {}
+        #expect(await router.conversation.turns.map(\.answer) == ["Home."])
+        let reasons = await router.routes[0].attempts.map(\.failure)
+        #expect(reasons.first == "nothing came for 50 ms")
+        try await until { first.timesLeft > 0 }
+    }
+
+    @Test func whoFallsSilentIsLeft() async throws {
+        let first = FakeProvider("first", [.stall(["To ", "the"])])
+        let router = try ChatRouter(
+            providers: [first], patience: patience(silence: .milliseconds(50)))
+        let (events, error) = await outcome(of: router.ask(question))
+        #expect(error is RouterError)
+        #expect(
+            events.last == .failed(provider: "first", reason: "nothing came for 50 ms", shown: 6))
+        #expect(await router.conversation.turns.isEmpty)
+    }
+
+    @Test func aTrickleHasAnEnd() async throws {
+        let (endless, source) = AsyncThrowingStream<String, any Error>.makeStream()
+        let trickle = Task {
+            while !Task.isCancelled {
+                source.yield("drop ")
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        source.onTermination = { _ in trickle.cancel() }
+        var drops = 0
+        await #expect(throws: ProviderFailure.tooSlow(.milliseconds(200))) {
+            for try await _ in patience(whole: .milliseconds(200)).watching(endless) { drops += 1 }
+        }
+        await #expect(throws: CancellationError.self) { try await trickle.value }
+    }
+
+    @Test func aStoppedAnswerStaysAsFarAsItWasShown() async throws {
+        let first = FakeProvider("first", [.stall(["To ", "the"]), .answer(["Yes."])])
+        let second = FakeProvider("second", [.answer(["never"])])
+        let router = try ChatRouter(providers: [first, second], patience: patience())
+        for try await event in router.ask(question) where event == .text("the") { break }
+        // The next question waits until the stopped one is put away.
+        #expect(try await router.said("Really?") == "Yes.")
+        #expect(
+            await router.conversation.turns.first
+                == Turn(question: question, answer: "To the", provider: "first", isCutShort: true))
+        #expect(await router.routes.first?.isCutShort == true)
+        #expect(second.asked.isEmpty)
+        #expect(
+            first.asked.last
+                == [
+                    Message(.user, question), Message(.assistant, "To the"),
+                    Message(.user, "Really?"),
+                ])
+        #expect(first.timesLeft == 1)
+    }
+
+    @Test func aQuestionThatIsStoppedBeforeItsAnswerDoesNotStay() async throws {
+        let first = FakeProvider("first", [.stall(), .answer(["Yes."])])
+        let router = try ChatRouter(providers: [first], patience: patience())
+        let asking = Task { await outcome(of: router.ask(question)) }
+        try await until { first.asked.count == 1 }
+        asking.cancel()
+        let (events, error) = await asking.value
+        #expect(events.count <= 1)
+        #expect(error == nil || error is CancellationError)
+        #expect(try await router.said("Really?") == "Yes.")
+        #expect(await router.conversation.turns.map(\.question) == ["Really?"])
+    }
+
+    @Test func oneQuestionAtATime() async throws {
+        let first = FakeProvider("first", [.stall(["To"]), .answer(["Yes."])])
+        let router = try ChatRouter(providers: [first], patience: patience())
+        let (words, heard) = AsyncStream<Void>.makeStream()
+        let asking = Task {
+            for try await event in router.ask(question) where event == .text("To") { heard.yield() }
+        }
+        for await _ in words { break }
+        let (events, error) = await outcome(of: router.ask("And now?"))
+        #expect(events.isEmpty)
+        #expect(error as? RouterError == .busy)
+        asking.cancel()
+        try await asking.value
+        #expect(try await router.said("And now?") == "Yes.")
+    }
+}
