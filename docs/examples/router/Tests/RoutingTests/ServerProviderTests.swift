@@ -83,6 +83,10 @@ struct ServerProviderTests {
             .rejected(status: 404, "nope ")
         ),
         ("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", .rejected(status: 500, "(nothing)")),
+        (
+            "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n",
+            .rejected(status: 401, "(nothing)")
+        ),
         // Not followed: neither the conversation nor a key is for somebody else.
         (
             "HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",

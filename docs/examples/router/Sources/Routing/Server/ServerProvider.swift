@@ -69,7 +69,7 @@ package struct ServerProvider: Provider {
                 request.httpBody = try JSONEncoder().encode(
                     ChatCompletionRequest(model: model, messages: messages, maximumTokens: tokens))
                 // No token of a vocabulary has 256 bytes on average.
-                Exchange(continuation, limit: tokens * 256).start(request)
+                Exchanges.shared.start(request, limit: tokens * 256, continuation)
             } catch {
                 continuation.finish(throwing: error)
             }
