@@ -1,6 +1,6 @@
 import Foundation
+import FoundationModels
 import Routing
-import Skein
 
 /// The command line.
 struct Arguments {

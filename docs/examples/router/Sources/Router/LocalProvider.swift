@@ -1,6 +1,6 @@
 import Foundation
+import FoundationModels
 import Routing
-import Skein
 
 /// A model in this process. Its prefix cache is the model's: a turn does not pay for those before it.
 struct LocalProvider: Provider {
