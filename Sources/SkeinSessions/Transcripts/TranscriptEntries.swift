@@ -1,5 +1,3 @@
-import Foundation
-
 extension Transcript {
     /// What the developer tells the model before all prompts, and the tools that it may call.
     public struct Instructions: Sendable, Equatable, Identifiable, CustomStringConvertible {
@@ -15,7 +13,7 @@ extension Transcript {
         ///   - segments: the text.
         ///   - toolDefinitions: the tools that are presented to the model.
         public init(
-            id: String = UUID().uuidString, segments: [Segment], toolDefinitions: [ToolDefinition]
+            id: String = EntryID.unique(), segments: [Segment], toolDefinitions: [ToolDefinition]
         ) {
             self.id = id
             self.segments = segments
@@ -46,7 +44,7 @@ extension Transcript {
         ///   - options: the options of the request.
         ///   - responseFormat: the form that the answer must have.
         public init(
-            id: String = UUID().uuidString, segments: [Segment],
+            id: String = EntryID.unique(), segments: [Segment],
             options: GenerationOptions = GenerationOptions(),
             responseFormat: ResponseFormat? = nil
         ) {
@@ -73,7 +71,7 @@ extension Transcript {
         ///   - id: the identity of the entry.
         ///   - assetIDs: the names of the base model and the adapter that wrote it.
         ///   - segments: the answer.
-        public init(id: String = UUID().uuidString, assetIDs: [String], segments: [Segment]) {
+        public init(id: String = EntryID.unique(), assetIDs: [String], segments: [Segment]) {
             self.id = id
             self.assetIDs = assetIDs
             self.segments = segments

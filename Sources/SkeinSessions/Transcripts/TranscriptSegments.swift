@@ -1,5 +1,3 @@
-import Foundation
-
 extension Transcript {
     /// A piece of an entry.
     public enum Segment: Sendable, Equatable, Identifiable, CustomStringConvertible {
@@ -35,7 +33,7 @@ extension Transcript {
         /// - Parameters:
         ///   - id: the identity of the segment.
         ///   - content: the text.
-        public init(id: String = UUID().uuidString, content: String) {
+        public init(id: String = EntryID.unique(), content: String) {
             self.id = id
             self.content = content
         }
@@ -58,7 +56,7 @@ extension Transcript {
         ///   - source: the name of the content's type.
         ///   - content: the content.
         public init(
-            id: String = UUID().uuidString, source: String, content: GeneratedContent
+            id: String = EntryID.unique(), source: String, content: GeneratedContent
         ) {
             self.id = id
             self.source = source

@@ -1,5 +1,3 @@
-import Foundation
-
 extension Transcript {
     /// Calls that the model made together; their outputs follow, one entry each.
     public struct ToolCalls: Sendable, Equatable, Identifiable, CustomStringConvertible {
@@ -10,7 +8,7 @@ extension Transcript {
         /// - Parameters:
         ///   - id: the identity of the entry.
         ///   - calls: in the order in which the model wrote them.
-        public init(id: String = UUID().uuidString, _ calls: some Sequence<ToolCall>) {
+        public init(id: String = EntryID.unique(), _ calls: some Sequence<ToolCall>) {
             self.id = id
             self.calls = Array(calls)
         }
@@ -33,7 +31,7 @@ extension Transcript {
         ///   - toolName: the name of the tool.
         ///   - arguments: what the model gave it.
         public init(
-            id: String = UUID().uuidString, toolName: String, arguments: GeneratedContent
+            id: String = EntryID.unique(), toolName: String, arguments: GeneratedContent
         ) {
             self.id = id
             self.toolName = toolName

@@ -4,7 +4,9 @@ import Routing
 import Synchronization
 
 /// Lines from standard input, and Ctrl-C.
-final class Console: Sendable {
+///
+/// `@unchecked`: Dispatch's source is not Sendable; nobody touches it once it runs.
+final class Console: @unchecked Sendable {
     private let answering = Mutex<Task<Void, Never>?>(nil)
     private let interrupts: any DispatchSourceSignal
 
