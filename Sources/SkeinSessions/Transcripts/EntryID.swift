@@ -12,6 +12,7 @@ enum EntryID {
     /// - Parameters:
     ///   - high: the first eight bytes, of which the version takes four bits.
     ///   - low: the others, of which the variant takes two bits.
+    /// - Returns: 36 characters.
     static func text(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

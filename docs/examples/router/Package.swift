@@ -12,7 +12,8 @@ let package = Package(
     targets: [
         .target(name: "Routing"),
         .executableTarget(
-            name: "Router", dependencies: ["Routing", .product(name: "FoundationModels", package: "skein")]),
+            name: "Router",
+            dependencies: ["Routing", .product(name: "FoundationModels", package: "skein")]),
         .testTarget(name: "RoutingTests", dependencies: ["Routing"]),
     ]
 )

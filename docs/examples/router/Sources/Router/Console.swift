@@ -23,7 +23,7 @@ final class Console: @unchecked Sendable {
     }
 
     /// Runs something that Ctrl-C stops. Between such things Ctrl-C ends the program.
-    func answering(_ work: sending @escaping () async -> Void) async {
+    func answering(_ work: @escaping @Sendable () async -> Void) async {
         let task = Task { await work() }
         answering.withLock { $0 = task }
         await task.value

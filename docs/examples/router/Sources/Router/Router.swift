@@ -20,7 +20,8 @@ import Synchronization
 
     private static func chat(_ router: ChatRouter) async {
         let console = Console()
-        let hasAnswered = Mutex(true)
+        // For scripts: whether the last question has an answer.
+        let hasAnswered = Atomic(true)
         for await line in console.lines() {
             if line.hasPrefix("/") {
                 await obey(line.split(separator: " ").map(String.init), router)
@@ -28,11 +29,10 @@ import Synchronization
             }
             await console.answering {
                 let went = await show(router.ask(line))
-                hasAnswered.withLock { $0 = went }
+                hasAnswered.store(went, ordering: .sequentiallyConsistent)
             }
         }
-        // For scripts: whether the last question has an answer.
-        exit(hasAnswered.withLock { $0 } ? 0 : 1)
+        exit(hasAnswered.load(ordering: .sequentiallyConsistent) ? 0 : 1)
     }
 
     /// Prints an answer while it is written, and in brackets what happens on the way.
