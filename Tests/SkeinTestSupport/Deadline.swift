@@ -10,4 +10,16 @@ package struct Deadline: Error {
             usleep(2000)
         }
     }
+
+    /// Waits without a thread until `isDone`; throws a `Deadline` after `seconds`, which nothing that
+    /// comes at all takes, however busy the machine is.
+    package static func pass(
+        seconds: Double = 300, _ isDone: @Sendable () -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while !isDone() {
+            guard ContinuousClock.now < deadline else { throw Deadline() }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
 }

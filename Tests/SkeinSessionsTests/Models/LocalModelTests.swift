@@ -360,7 +360,7 @@ struct LocalModelTests {
                     try await LanguageModelSession(model: model).respond(to: "q", options: short)
                 }
                 // It has come at least as far as to the model's door.
-                while !slot.isLoading, slot.loaded == nil { await Task.yield() }
+                try await Deadline.pass { slot.isLoading || slot.loaded != nil }
                 model.unload()
                 async let next = LanguageModelSession(model: model).respond(
                     to: "q", options: short)

@@ -262,7 +262,7 @@ import Testing
             }
             let path = try await copy()
             // The job's thread is the last to let go, a little after it has given out the result.
-            while FileManager.default.fileExists(atPath: path) { await Task.yield() }
+            try await Deadline.pass { !FileManager.default.fileExists(atPath: path) }
             #expect(try Adapter(at: bench.place("kept")).sha256 == (try bench.reference()))
         }
     }
