@@ -43,6 +43,6 @@ reference() {
 
 # WHAT EXPECTED FOUND
 same() {
-    [[ $2 == "$3" ]] || die "$1: the adapter is ${3:-missing}, not $2" "report it, with the commit"
+    [[ $2 == "$3" ]] || die "$1: ${3:-nothing} instead of $2" "report it, with the commit"
     printf '%-40s %s ok\n' "$1" "$3"
 }

@@ -20,6 +20,25 @@ samples() {
     rm -rf "$package"
 }
 
+# PROGRAMS: answers with the adapters of two runs in turns, on one copy of the weights, and compares the loss of each on
+# rows that it has not seen with skein evaluate's, digit by digit.
+adapters() {
+    local log=$work/adapters.log held=$work/held.jsonl seed loss one turns
+    sed -n '2201,2220p' "$pairs" >"$held"
+    "$1/Adapters" "$model" "$held" "$work/release-0/adapter" "$work/release-1/adapter" >"$log" 2>&1 ||
+        die "Adapters: $(tail -n 4 "$log")" "run it by hand"
+    for seed in 0 1; do
+        loss=$("$skein" evaluate --model "$model" --adapter "$work/release-$seed/adapter" --data "$held" --max-length 64 \
+            --json 2>"$work/evaluate.log" | sed -n 's/.*"adapter":{"loss":\([0-9.e-]*\),.*/\1/p')
+        [[ -n $loss ]] || die "skein evaluate: $(tail -n 2 "$work/evaluate.log")" "run it by hand"
+        same "release: held-out loss of adapter $seed" "$loss" "$(sed -n "s/^loss of $seed: //p" "$log")"
+    done
+    one=$(sed -n 's/^resident with 1: //p' "$log")
+    turns=$(sed -n 's/^resident with 2: //p' "$log")
+    ((turns * 100 <= one * 105)) || die "two adapters take $turns bytes, one $one" "see what LoadedAdapters keeps"
+    printf '%-40s %s MiB with one, %s with two in turns: ok\n' "release: two adapters" $((one >> 20)) $((turns >> 20))
+}
+
 # PROGRAMS: runs the examples that talk to a model: a menu is one whatever the model, a chat answers and ends.
 examples() {
     local log=$work/examples.log dishes

@@ -8,7 +8,7 @@ let package = Package(
     name: "library",
     platforms: [.macOS(.v15)],
     dependencies: [.package(url: repository, from: "0.1.0")],
-    targets: ["Train", "Cluster", "Sessions", "Chat", "Menu"].map { name in
+    targets: ["Train", "Cluster", "Sessions", "Adapters", "Chat", "Menu"].map { name in
         .executableTarget(name: name, dependencies: [.product(name: "Skein", package: "skein")])
     }
 )
