@@ -4,6 +4,8 @@ import SkeinBasics
 /// Which files lie at a path, without a look into them: others have other numbers, sizes or times.
 package struct FileIdentity: Sendable, Equatable {
     fileprivate struct Part: Sendable, Equatable {
+        /// In its folder; empty for what lies at the path itself.
+        var name: String
         var device: UInt64
         var number: UInt64
         var size: Int
@@ -13,15 +15,25 @@ package struct FileIdentity: Sendable, Equatable {
 
     private var parts: [Part] = []
 
-    /// Of a file, or of a folder and all that is directly in it.
+    /// What a model or an adapter is read from. A log, or a run's output beside it, changes neither.
+    private static let endings = [".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt"]
+    /// Named templates; a file that comes or goes changes the folder's time.
+    private static let folders: Set<String> = ["additional_chat_templates"]
+
+    /// Of a file, or of a folder and those files directly in it that can be a model's or an adapter's.
     ///
     /// - Throws: `FileError`.
     package init(of path: String) throws {
         let whole = try Self.status(of: path)
-        parts = [Part(whole)]
-        guard FileKind(mode: whole.st_mode) == .directory else { return }
-        for name in try DiskStore().names(in: path) {
-            parts.append(Part(try Self.status(of: FilePath.join(path, name))))
+        guard FileKind(mode: whole.st_mode) == .directory else {
+            parts = [Part("", whole)]
+            return
+        }
+        parts = [Part(folder: whole)]
+        // Sorted: a file that comes and goes may leave the others in another order.
+        for name in try DiskStore().names(in: path).sorted()
+        where Self.folders.contains(name) || Self.endings.contains(where: name.hasSuffix) {
+            parts.append(Part(name, try Self.status(of: FilePath.join(path, name))))
         }
     }
 
@@ -35,7 +47,14 @@ package struct FileIdentity: Sendable, Equatable {
 }
 
 extension FileIdentity.Part {
-    fileprivate init(_ status: stat) {
+    /// A folder by its place alone: its time is that of whatever was written into it.
+    fileprivate init(folder status: stat) {
+        self.init("", status)
+        (size, seconds, nanoseconds) = (0, 0, 0)
+    }
+
+    fileprivate init(_ name: String, _ status: stat) {
+        self.name = name
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
         size = Int(status.st_size)
