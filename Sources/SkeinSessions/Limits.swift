@@ -11,6 +11,8 @@ enum SessionLimits {
     static let nameBytes = 1000
     /// How deep the parts of one definition may be nested: arrays of arrays, unions in unions.
     static let formDepth = 64
+    /// Bytes of a text whose tokens are counted.
+    static let countedBytes = 64 << 20
     /// Compiled schemas that stay, if their bytes allow it.
     static let grammars = 32
     /// Rounds of tool calls of one request.

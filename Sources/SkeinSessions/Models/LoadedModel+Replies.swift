@@ -76,9 +76,7 @@ extension LoadedModel: ReplySource {
 
     private func promptTokens(_ conversation: Conversation) throws -> [Int32] {
         // Before a second is spent on cutting a text that cannot fit.
-        let bytes = conversation.messages.reduce(0) { sum, message in
-            message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
-        }
+        let bytes = Self.bytes(of: conversation)
         let (most, overflows) = contextSize.multipliedReportingOverflow(by: 2 * longestToken)
         if !overflows, bytes > max(most, 1 << 16) {
             throw ReplyFailure.promptTooLong(
@@ -118,18 +116,35 @@ extension LoadedModel: ReplySource {
     }
 
     func tokenCount(of text: String) async throws -> Int {
-        try await prepare { [self] in try tokenizer.ids(of: text).count }
+        try await counting(text.utf8.count) { [self] in try tokenizer.ids(of: text).count }
     }
 
     func tokenCount(ofBlock text: String) async throws -> Int {
-        try await prepare { [self] in
+        try await counting(text.utf8.count) { [self] in
             try tokenizer.ids(of: text, after: tokenizer.ids(of: "q").last).count
         }
     }
 
     func tokenCount(of conversation: Conversation, addsReply: Bool) async throws -> Int {
-        try await prepare { [self] in
+        try await counting(Self.bytes(of: conversation)) { [self] in
             try conversations.ids(of: conversation, addsReply: addsReply).count
+        }
+    }
+
+    /// Counts on a thread of its own: a long document must not delay the beginnings of replies.
+    private func counting(
+        _ bytes: Int, _ count: @escaping @Sendable () throws -> Int
+    ) async throws -> Int {
+        guard bytes <= SessionLimits.countedBytes else {
+            throw ReplyFailure.textTooLong(bytes: bytes, limit: SessionLimits.countedBytes)
+        }
+        try Task.checkCancellation()
+        return try await Aside.run(count)
+    }
+
+    private static func bytes(of conversation: Conversation) -> Int {
+        conversation.messages.reduce(0) { sum, message in
+            message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
         }
     }
 
@@ -183,6 +198,8 @@ enum ReplyFailure: Error, Equatable {
     case adaptersFull
     /// Prompt and reply have no room.
     case promptTooLong(tokens: Int, limit: Int)
+    /// A text whose tokens are asked for has no end in sight.
+    case textTooLong(bytes: Int, limit: Int)
 }
 
 extension ReplyFailure: Explained {
@@ -203,6 +220,10 @@ extension ReplyFailure: Explained {
                 what: "the adapters of requests under way take all room for adapters",
                 remedy: "try again in a second, or raise adapterBytes in "
                     + "SystemLanguageModel.Resources", status: .usage)
+        case .textTooLong(let bytes, let limit):
+            Explanation(
+                what: "the text has \(bytes) bytes, and the tokens of at most \(limit) are counted",
+                remedy: "count it in parts", status: .usage)
         case .promptTooLong(let tokens, let limit):
             Explanation(
                 what: "the prompt has \(tokens) tokens, and prompt and reply together may have "

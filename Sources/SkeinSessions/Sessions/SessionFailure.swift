@@ -25,9 +25,10 @@ enum SessionFailure {
     static func told(_ error: any Error) -> any Error {
         let text = ErrorText.of(error)
         switch error {
-        case ReplyFailure.promptTooLong(let tokens, let limit):
+        case ReplyFailure.promptTooLong(let count, let limit),
+            ReplyFailure.textTooLong(let count, let limit):
             return GenerationError.exceededContextWindowSize(
-                .init(debugDescription: text, limit: limit, count: tokens))
+                .init(debugDescription: text, limit: limit, count: count))
         case ReplyFailure.rateLimited(let waiting, let limit):
             return GenerationError.rateLimited(
                 .init(

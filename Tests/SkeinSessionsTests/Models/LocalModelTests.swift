@@ -95,6 +95,23 @@ struct LocalModelTests {
         }
     }
 
+    @Test("A text without an end is not counted")
+    func countedBytes() async throws {
+        try await withCase { tiny in
+            let model = tiny.model()
+            #expect(try await model.tokenCount(for: "the end of the world") > 4)
+            let bytes = SessionLimits.countedBytes + 1
+            await #expect {
+                try await model.tokenCount(for: String(repeating: "a", count: bytes))
+            } throws: { error in
+                guard case GenerationError.exceededContextWindowSize(let context) = error else {
+                    return false
+                }
+                return context.count == bytes && context.limit == bytes - 1
+            }
+        }
+    }
+
     @Test("The schema in the prompt takes exactly its tokenCount")
     func schemaTokens() async throws {
         try await withCase { tiny in
