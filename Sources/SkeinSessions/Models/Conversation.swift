@@ -8,16 +8,21 @@ package struct Conversation: Sendable {
     /// Ends of messages that are cut into tokens by themselves, so that each adds exactly its own
     /// tokens: the schemas of replies.
     package var blocks: [String]
+    /// The tools that may be called.
     package var tools: [SkeinAnswers.Tool]
+    /// Those of them that the template shows to the model.
+    package var shownTools: [SkeinAnswers.Tool]
     package var choice: ToolChoice
 
+    /// A conversation. Without `shownTools`, the template shows all tools.
     package init(
         messages: [ChatMessage], blocks: [String] = [], tools: [SkeinAnswers.Tool] = [],
-        choice: ToolChoice = .none
+        shownTools: [SkeinAnswers.Tool]? = nil, choice: ToolChoice = .none
     ) {
         self.messages = messages
         self.blocks = blocks
         self.tools = tools
+        self.shownTools = shownTools ?? tools
         self.choice = choice
     }
 }

@@ -60,7 +60,7 @@ struct ConversationTokens: Sendable {
         if joinsTurns { messages = Self.joining(messages) }
         if trims { messages = Self.trimming(messages, blocks: conversation.blocks) }
         let chat = try prompts.rendered(
-            messages, tools: conversation.tools, choice: shown(conversation),
+            messages, tools: conversation.shownTools, choice: shown(conversation),
             addsPrompt: addsReply, tokenizer)
         if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
         var ids: [Int32] = []

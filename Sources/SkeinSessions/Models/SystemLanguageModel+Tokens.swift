@@ -31,7 +31,8 @@ extension SystemLanguageModel {
         try await counted(instructions.text)
     }
 
-    /// Tokens that tools add to each prompt, as the model's chat template shows them.
+    /// Tokens that tools add to each prompt, as the model's chat template shows them; none for a tool
+    /// whose `includesSchemaInInstructions` is false.
     ///
     /// - Parameter tools: of a session.
     /// - Returns: how many they are.
@@ -51,7 +52,9 @@ extension SystemLanguageModel {
         return try await SessionFailure.wrapping {
             let source = try await self.source()
             let with = try await source.tokenCount(
-                of: Conversation(messages: question, tools: named.definitions, choice: .auto),
+                of: Conversation(
+                    messages: question, tools: named.definitions,
+                    shownTools: named.definitions(in: tools.presented), choice: .auto),
                 addsReply: true)
             let without = try await source.tokenCount(
                 of: Conversation(messages: question), addsReply: true)

@@ -33,6 +33,23 @@ public struct DynamicGenerationSchema: Sendable {
         self.init(name, description, .object(properties.map(\.form)))
     }
 
+    /// A structure.
+    ///
+    /// - Parameters:
+    ///   - name: by which other parts may refer to it.
+    ///   - description: what it is, for the model.
+    ///   - representNilExplicitlyInGeneratedContent: whether the model writes null for an optional
+    ///     property without a value, instead of leaving it out.
+    ///   - properties: in the order in which the model writes them.
+    public init(
+        name: String, description: String? = nil,
+        representNilExplicitlyInGeneratedContent: Bool, properties: [Property]
+    ) {
+        let isExplicit = representNilExplicitlyInGeneratedContent
+        self.init(
+            name, description, .object(properties.map { $0.form.representingNil(isExplicit) }))
+    }
+
     /// One of several schemas.
     ///
     /// - Parameters:

@@ -75,14 +75,7 @@ public struct GenerationSchema: Sendable {
     ) {
         let isExplicit = representNilExplicitlyInGeneratedContent
         self.init(
-            type, description,
-            .object(
-                properties.map { property in
-                    var form = property.form
-                    form.isNullable = form.isOptional && isExplicit
-                    form.isOptional = form.isOptional && !isExplicit
-                    return form
-                }))
+            type, description, .object(properties.map { $0.form.representingNil(isExplicit) }))
     }
 
     /// The schema of an enum whose cases have no values.

@@ -62,6 +62,14 @@ struct SchemaDefinition: Sendable {
         var isOptional = false
         /// Whether it may be null instead of being left out.
         var isNullable = false
+
+        /// The same property; null takes the place of leaving it out.
+        func representingNil(_ isExplicit: Bool) -> PropertyForm {
+            var form = self
+            form.isNullable = isOptional && isExplicit
+            form.isOptional = isOptional && !isExplicit
+            return form
+        }
     }
 
     struct CaseForm: Sendable {

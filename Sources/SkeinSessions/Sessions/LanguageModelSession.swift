@@ -45,7 +45,7 @@ public final class LanguageModelSession: Sendable, Observable {
     private convenience init(
         model: SystemLanguageModel, tools: [any Tool], text: String?
     ) {
-        let definitions = tools.map { Transcript.ToolDefinition(tool: $0) }
+        let definitions = tools.presented
         var entries: [Transcript.Entry] = []
         if text != nil || !definitions.isEmpty {
             let segments = text.map { [Transcript.Segment.text(.init(content: $0))] } ?? []
@@ -102,7 +102,8 @@ public final class LanguageModelSession: Sendable, Observable {
     ///
     /// - Parameters:
     ///   - model: that answers.
-    ///   - tools: that it may call; the definitions in the transcript's instructions become theirs.
+    ///   - tools: that it may call; the definitions in the transcript's instructions become theirs. One
+    ///     whose `includesSchemaInInstructions` is false is listed there if it was before.
     ///   - transcript: of the other one. One that ends in a call without an output, or otherwise makes
     ///     no sense, makes each request throw a `TranscriptError`.
     public convenience init(

@@ -20,8 +20,7 @@ struct SessionTools: Sendable {
         entries = tools.map { Transcript.ToolDefinition(tool: $0) }
         let written = Self.written(tools.map(\.name))
         names = Dictionary(uniqueKeysWithValues: zip(written, tools.indices))
-        definitions = try Self.definitions(
-            entries, names: written, showsParameters: tools.map(\.includesSchemaInInstructions))
+        definitions = try Self.definitions(entries, names: written)
     }
 
     /// Tools as a transcript has them; none of them can be called.
@@ -29,13 +28,17 @@ struct SessionTools: Sendable {
         self.entries = entries
         tools = []
         names = [:]
-        definitions = try Self.definitions(
-            entries, names: Self.written(entries.map(\.name)),
-            showsParameters: entries.map { _ in true })
+        definitions = try Self.definitions(entries, names: Self.written(entries.map(\.name)))
     }
 
     /// The tool that the model calls by a name that it was told.
     func tool(written name: String) -> (any Tool)? { names[name].map { tools[$0] } }
+
+    /// As the engine takes them, those that a transcript's instructions list.
+    func definitions(in listed: [Transcript.ToolDefinition]) -> [SkeinAnswers.Tool] {
+        let names = Set(listed.map(\.name))
+        return zip(entries, definitions).filter { names.contains($0.0.name) }.map(\.1)
+    }
 
     /// What the model is told that a tool is called.
     func writtenName(of name: String) -> String {
@@ -44,7 +47,7 @@ struct SessionTools: Sendable {
     }
 
     private static func definitions(
-        _ entries: [Transcript.ToolDefinition], names: [String], showsParameters: [Bool]
+        _ entries: [Transcript.ToolDefinition], names: [String]
     ) throws -> [SkeinAnswers.Tool] {
         var items: [JSONText] = []
         for (name, entry) in zip(names, entries) {
@@ -58,12 +61,11 @@ struct SessionTools: Sendable {
         var tools = try SkeinAnswers.Tool.list(.list(items))
         for index in tools.indices {
             // What models see: whether a schema is enforced is none of their business.
-            var fields: [(String, JSONText)] = [
+            tools[index].definition = function([
                 ("name", .text(tools[index].name)),
                 ("description", .text(entries[index].description)),
-            ]
-            if showsParameters[index] { fields.append(("parameters", tools[index].parameters)) }
-            tools[index].definition = function(fields)
+                ("parameters", tools[index].parameters),
+            ])
         }
         return tools
     }

@@ -6,6 +6,8 @@ import SkeinText
 struct TranscriptConversation {
     private(set) var value: Conversation
 
+    /// The model is shown the tools that the instructions list.
+    ///
     /// - Parameters:
     ///   - entries: of a transcript.
     ///   - tools: of the session; nil: those of the instructions.
@@ -14,16 +16,13 @@ struct TranscriptConversation {
     init(
         entries: [Transcript.Entry], tools: SessionTools?, choice: ToolChoice = .auto
     ) throws {
-        let known: SessionTools
-        if let tools {
-            known = tools
-        } else if case .instructions(let instructions)? = entries.first {
-            known = try SessionTools(definitions: instructions.toolDefinitions)
-        } else {
-            known = try SessionTools(definitions: [])
+        var listed: [Transcript.ToolDefinition] = []
+        if case .instructions(let instructions)? = entries.first {
+            listed = instructions.toolDefinitions
         }
+        let known = try tools ?? SessionTools(definitions: listed)
         value = Conversation(
-            messages: [], tools: known.definitions,
+            messages: [], tools: known.definitions, shownTools: known.definitions(in: listed),
             choice: known.definitions.isEmpty ? .none : choice)
         // What the model said before it called tools in the same turn.
         var said: String?

@@ -19,7 +19,7 @@ import Foundation
 /// ```
 ///
 /// Name, description and schema are presented to the model in each request and take tokens, so keep
-/// them short. Calls may run at the same time, with others and with each other, and off the main
+/// them short; `includesSchemaInInstructions` is for models that know a tool already. Calls may run at the same time, with others and with each other, and off the main
 /// actor; whoever makes a tool keeps it, so a class may remember things between calls.
 public protocol Tool<Arguments, Output>: Sendable {
     /// What the model writes to call the tool: a `@Generable` type, or `GeneratedContent` with a
@@ -38,8 +38,10 @@ public protocol Tool<Arguments, Output>: Sendable {
     /// What the arguments look like: an object. By default the schema of `Arguments`.
     var parameters: GenerationSchema { get }
 
-    /// Whether the schema stands in the instructions. Arguments follow it in any case. By default
-    /// true.
+    /// Whether the instructions present the tool: its name, description and schema. False only for a
+    /// model that has learnt to call it, as with an adapter that was trained on such calls; it may call
+    /// the tool then without having been told of it, and arguments follow the schema in any case. By
+    /// default true.
     var includesSchemaInInstructions: Bool { get }
 
     /// Does what the model asks for.

@@ -32,14 +32,21 @@ public struct Transcript: Sendable, Equatable {
     }
 
     /// The same history with other tools: those that a session has now, not those that it had when
-    /// the transcript was stored. Instructions are added if there are tools and no instructions.
+    /// the transcript was stored. Instructions are added if there are tools to list and no
+    /// instructions. A tool that is not in instructions by itself stays where the transcript lists it.
     package func presenting(_ tools: [any Tool]) -> Transcript {
-        let definitions = tools.map { ToolDefinition(tool: $0) }
+        var listed: Set<String> = []
+        if case .instructions(let instructions) = list.first {
+            listed = Set(instructions.toolDefinitions.map(\.name))
+        }
+        let definitions = tools.filter {
+            $0.includesSchemaInInstructions || listed.contains($0.name)
+        }.map { ToolDefinition(tool: $0) }
         var transcript = self
         if case .instructions(var instructions) = list.first {
             instructions.toolDefinitions = definitions
             transcript.list[0] = .instructions(instructions)
-        } else if !tools.isEmpty {
+        } else if !definitions.isEmpty {
             let instructions = Instructions(segments: [], toolDefinitions: definitions)
             transcript.list.insert(.instructions(instructions), at: 0)
         }

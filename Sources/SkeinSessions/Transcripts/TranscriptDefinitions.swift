@@ -50,3 +50,10 @@ extension Transcript {
         }
     }
 }
+
+extension [any Tool] {
+    /// The definitions that instructions list.
+    var presented: [Transcript.ToolDefinition] {
+        filter(\.includesSchemaInInstructions).map { Transcript.ToolDefinition(tool: $0) }
+    }
+}

@@ -32,6 +32,38 @@ struct DynamicSchemaTests {
         #expect(try content.value([String].self, forProperty: "dishes") == ["pie"])
     }
 
+    @Test("an optional property may be null instead of being left out")
+    func explicitNil() throws {
+        func guest(_ isExplicit: Bool) -> Dynamic {
+            let table = Dynamic(
+                name: "Table", properties: [.init(name: "number", schema: .init(type: Int.self))])
+            return Dynamic(
+                name: "Guest", description: "Who eats",
+                representNilExplicitlyInGeneratedContent: isExplicit,
+                properties: [
+                    .init(name: "name", schema: .init(type: String.self)),
+                    .init(name: "wish", schema: .init(type: String.self), isOptional: true),
+                    .init(name: "table", schema: table, isOptional: true),
+                ])
+        }
+        let definitions =
+            ##""$defs":{"Table":{"type":"object","properties":{"number":{"##
+            + #""type":"integer"}},"required":["number"],"additionalProperties":false}}}"#
+        #expect(
+            try guest(true).text() == """
+                {"title":"Guest","description":"Who eats","type":"object","properties":{"name":{\
+                "type":"string"},"wish":{"anyOf":[{"type":"string"},{"type":"null"}]},"table":{\
+                "anyOf":[{"$ref":"#/$defs/Table"},{"type":"null"}]}},"required":["name","wish",\
+                "table"],"additionalProperties":false,
+                """ + definitions)
+        #expect(
+            try guest(false).text() == """
+                {"title":"Guest","description":"Who eats","type":"object","properties":{"name":{\
+                "type":"string"},"wish":{"type":"string"},"table":{"$ref":"#/$defs/Table"}},\
+                "required":["name"],"additionalProperties":false,
+                """ + definitions)
+    }
+
     @Test("schemas refer to each other, to the root and to types by name")
     func references() throws {
         let node = Dynamic(

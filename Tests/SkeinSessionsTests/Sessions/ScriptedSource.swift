@@ -19,6 +19,9 @@ final class ScriptedSource: ReplySource {
 
     struct Asked: Sendable {
         var messages: [ChatMessage]
+        /// Names of the tools that may be called, and of those that the model is shown.
+        var tools: [String]
+        var shownTools: [String]
         var isSchema: Bool
         var choice: ToolChoice
         var maximumTokens: Int?
@@ -61,7 +64,9 @@ final class ScriptedSource: ReplySource {
     func reply(to request: ReplyRequest) -> AsyncThrowingStream<ReplyUpdate, any Error> {
         let isSchema = if case .schema = request.form { true } else { false }
         let asked = Asked(
-            messages: request.conversation.messages, isSchema: isSchema,
+            messages: request.conversation.messages,
+            tools: request.conversation.tools.map(\.name),
+            shownTools: request.conversation.shownTools.map(\.name), isSchema: isSchema,
             choice: request.conversation.choice, maximumTokens: request.maximumTokens,
             seed: request.sampler.seed)
         let number = state.withLock { state in

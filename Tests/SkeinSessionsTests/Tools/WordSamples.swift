@@ -88,6 +88,7 @@ struct RunTimeTool: Tool {
     var name: String
     var description = "Says what it was asked"
     var parameters = Forecast.generationSchema
+    var includesSchemaInInstructions = true
 
     func call(arguments: GeneratedContent) async throws -> String {
         guard name != "broken" else { throw Broken() }
