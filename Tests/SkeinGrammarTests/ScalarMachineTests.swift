@@ -46,7 +46,7 @@ struct ScalarMachineTests {
         for space in ["\u{A0}", "\u{FEFF}", "\u{1C}", "\u{85}", "\u{2028}"] {
             #expect(try !Self.machine("\\s|\\S").contains(space))
         }
-        for end in ["\n", "\r", "\u{2028}", "\u{2029}"] {
+        for end in ["\n", "\u{B}", "\u{C}", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
             #expect(try !Self.machine(".").contains(end))
             #expect(try !Self.machine("a$").contains("a" + end))
         }
@@ -55,6 +55,27 @@ struct ScalarMachineTests {
             #expect(try !Self.machine(pattern).contains("\u{E0080}"))
         }
         #expect(try Self.machine("^\\p{Lu}\\P{Lu}$").contains("\u{C9}\u{E9}"))
+    }
+
+    @Test("What a pattern allows, Swift's Regex matches: code points, classes of ASCII")
+    func swiftRegex() throws {
+        let patterns = [
+            ".", "\\d", "\\D", "\\w", "\\W", "\\s", "\\S", "[^a-z]", "[^\\d]", "[^\\w]", "[^\\s]",
+            "\\p{L}", "\\P{Lu}", "\\v", "\\f", "[\\b]",
+        ]
+        // With newlines, numbers and numerals that only some call so.
+        let numbers = Array(UInt32(0)...0x24FF) + [0x3000, 0x4E00]
+        let scalars = numbers.compactMap(Unicode.Scalar.init)
+        for pattern in patterns {
+            let regex = try Regex(pattern).asciiOnlyDigits().asciiOnlyWordCharacters()
+                .matchingSemantics(.unicodeScalar)
+            let machine = try Self.machine("^\(pattern)$")
+            for scalar in scalars where machine.contains(String(scalar)) {
+                #expect(
+                    String(scalar).wholeMatch(of: regex) != nil,
+                    "\(pattern) on U+\(String(scalar.value, radix: 16))")
+            }
+        }
     }
 
     @Test("Loops over alternatives stay small")

@@ -3,15 +3,16 @@
 ///
 /// The two are the judges of what a model wrote: what is read here matches only what both accept.
 /// So `.` leaves out what ECMA-262 calls a line terminator, and a negated class leaves out whatever
-/// either dialect counts as its member (`ScalarClass`).
+/// either dialect counts as its member (`ScalarClass`). Swift's `Regex` with its classes of ASCII and
+/// with scalars as characters accepts all of it as well: `.` leaves out its newlines, too.
 struct PatternParser {
     let text: [Unicode.Scalar]
     var position = 0
     private var depth = 0
     private var rangesLeft = GrammarLimits.patternRanges
 
-    /// Everything but line terminators.
-    static let dot = ScalarRanges([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029]).inverted
+    /// Everything but line terminators; U+000B, U+000C and U+0085 are Swift's.
+    static let dot = ScalarRanges([0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]).inverted
 
     /// The tree of a regular expression. Time and memory grow with its length.
     ///
