@@ -75,6 +75,8 @@ struct RequestTurn {
             case .calls(let text, let calls):
                 if !text.allSatisfy(\.isWhitespace) { append(response(text: text)) }
                 saidBefore += text
+                // What is said after the calls begins a line of its own.
+                if let last = text.last, !last.isWhitespace { saidBefore += "\n" }
                 append(.toolCalls(.init(calls.map(\.entry))))
                 try await check(calls)
                 for output in try await ToolRound.outputs(of: calls) {

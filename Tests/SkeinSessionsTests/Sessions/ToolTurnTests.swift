@@ -163,11 +163,15 @@ struct ToolTurnTests {
         #expect(session.transcript.count == 5)
     }
 
-    @Test("What is said before a call begins the reply, and snapshots only grow")
-    func saidBefore() async throws {
+    @Test(
+        "What is said before a call begins the reply, and snapshots only grow",
+        arguments: [
+            ("Let me look. ", ""), ("Let me look.", "\n"), ("Let me look.\n", ""), ("", ""),
+        ])
+    func saidBefore(_ before: String, _ separator: String) async throws {
         let rome = call("c1", "Rome")
         let source = ScriptedSource { _, number in
-            number == 0 ? [.text("Let me look. "), rome] : [.text("It"), .text(" is sunny")]
+            number == 0 ? [.text(before), rome] : [.text("It"), .text(" is sunny")]
         }
         let session = session(source, [Weather()])
         let stream = session.streamResponse(to: "q")
@@ -176,9 +180,9 @@ struct ToolTurnTests {
             #expect(snapshot.content.utf8.starts(with: last.utf8))
             last = snapshot.content
         }
-        #expect(last == "Let me look. It is sunny")
+        #expect(last == "\(before)\(separator)It is sunny")
         #expect(try await stream.collect().content == last)
-        #expect(session.transcript.count == 6)
+        #expect(session.transcript.count == (before.isEmpty ? 5 : 6))
     }
 
     @Test("Two tools of one name, and arguments that are no structure, make requests fail")
