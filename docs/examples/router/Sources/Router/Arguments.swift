@@ -24,6 +24,7 @@ struct Arguments {
           --budget TOKENS          of a prompt and its answer, below the windows
           --answer-tokens TOKENS   of an answer (256)
           --patience SECONDS       from one piece of an answer to the next (30)
+          --first-patience SECONDS until the first piece (120)
           --conversation FILE      where the conversation is kept and goes on the next time
 
         While chatting: /use NAME, /auto, /private, /forget, /routes, /help
@@ -62,7 +63,8 @@ struct Arguments {
         var simulates = false
         while let option = words.popFirst() {
             func value() throws -> String {
-                guard let value = words.popFirst() else {
+                // An option in the place of a value: somebody has forgotten the value.
+                guard let value = words.popFirst(), !value.isEmpty, !value.hasPrefix("--") else {
                     throw Flaw(description: "\(option) needs a value")
                 }
                 return value
@@ -86,6 +88,7 @@ struct Arguments {
             switch option {
             case "--help", "-h": wantsHelp = true
             case "--model":
+                guard model == nil else { throw Flaw(description: "--model is there twice") }
                 model = try value()
                 order.append("local")
             case "--adapter": adapter = try value()
@@ -96,8 +99,16 @@ struct Arguments {
                 else {
                     throw Flaw(description: "--server takes NAME=URL, not \(text)")
                 }
-                servers.append(Server(name: String(text[..<sign]), base: base))
-                order.append(String(text[..<sign]))
+                let name = String(text[..<sign])
+                guard name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }),
+                    !["local", SimulatedProvider().name].contains(name)
+                else {
+                    throw Flaw(
+                        description: "a server cannot be called \(name): take letters and digits, "
+                            + "and neither local nor \(SimulatedProvider().name)")
+                }
+                servers.append(Server(name: name, base: base))
+                order.append(name)
             case "--server-model": try server { $0.model = try value() }
             case "--server-key-from":
                 let name = try value()
@@ -113,7 +124,13 @@ struct Arguments {
             case "--instructions": conversation.instructions = try value()
             case "--budget": memory.budget = try number(64...16_777_216)
             case "--answer-tokens": memory.answerTokens = try number(1...1_048_576)
-            case "--patience": patience.silence = .seconds(try number(1...86400))
+            case "--patience":
+                patience.silence = .seconds(try number(1...86400))
+                patience.beginning = max(patience.beginning, patience.silence)
+                patience.whole = max(patience.whole, patience.silence * 10)
+            case "--first-patience":
+                patience.beginning = .seconds(try number(1...86400))
+                patience.whole = max(patience.whole, patience.beginning * 2)
             case "--conversation": file = ConversationFile(URL(filePath: try value()))
             default: throw Flaw(description: "there is no option \(option)")
             }
@@ -151,5 +168,7 @@ struct Arguments {
             if !settings.instructions.isEmpty { conversation.instructions = settings.instructions }
             conversation.isPrivate = stored.isPrivate || settings.isPrivate
         }
+        // What these options change lasts, and a file that cannot be written is no surprise after an answer.
+        try file?.save(conversation)
     }
 }

@@ -48,7 +48,22 @@ final class Console: @unchecked Sendable {
         fflush(nil)
     }
 
+    /// A line of the program's own; on a terminal it looks different from what a model says.
+    static func note(_ text: String) {
+        let text = harmless(text)
+        say(isatty(STDOUT_FILENO) == 1 ? "\u{1B}[2m\(text)\u{1B}[0m" : text)
+    }
+
+    /// Without characters that command a terminal.
+    static func harmless(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.filter {
+                    $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control
+                }))
+    }
+
     static func complain(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        FileHandle.standardError.write(Data("\(harmless(text))\n".utf8))
     }
 }

@@ -68,7 +68,6 @@ struct LocalProvider: Provider {
 
     private static func failure(_ error: any Error) -> any Error {
         switch error {
-        case is CancellationError: error
         case LanguageModelSession.GenerationError.guardrailViolation(let context):
             ProviderFailure.refused(context.debugDescription)
         case LanguageModelSession.GenerationError.refusal(_, let context):

@@ -23,6 +23,7 @@ import Synchronization
         // For scripts: whether the last question has an answer.
         let hasAnswered = Atomic(true)
         for await line in console.lines() {
+            let line = line.trimmingCharacters(in: .whitespaces)
             if line.hasPrefix("/") {
                 await obey(line.split(separator: " ").map(String.init), router)
                 continue
@@ -32,6 +33,8 @@ import Synchronization
                 hasAnswered.store(went, ordering: .sequentiallyConsistent)
             }
         }
+        // A stopped answer is in its file first.
+        await router.settle()
         exit(hasAnswered.load(ordering: .sequentiallyConsistent) ? 0 : 1)
     }
 
@@ -42,23 +45,28 @@ import Synchronization
         do {
             for try await event in events {
                 switch event {
-                case .asking(let provider, let why): Console.say("[\(provider): \(why)]")
+                case .passedOver(let provider, let reason):
+                    Console.note("[\(provider) is passed over: \(reason)]")
+                case .asking(let provider, let why): Console.note("[\(provider): \(why)]")
                 case .leftOut(let turns, let summary, let whyNot):
-                    Console.say(
+                    let told = summary.map { "they are told as: \($0)" }
+                    Console.note(
                         "[\(turns) old turns have no room; "
-                            + (summary.map { "they are told as: \($0)]" }
-                                ?? "no summary: \(whyNot ?? "")]"))
-                case .text(let piece): Console.say(piece, end: "")
+                            + "\(told ?? "no summary: \(whyNot ?? "")")]")
+                case .text(let piece): Console.say(Console.harmless(piece), end: "")
                 case .failed(let provider, let reason, let shown):
-                    Console.say(shown > 0 ? "\n[this is void; " : "[", end: "")
-                    Console.say("\(provider) has not answered: \(reason)]")
+                    if shown > 0 { Console.say("") }
+                    Console.note(
+                        "[\(shown > 0 ? "this is void; " : "")\(provider) has not answered: \(reason)]"
+                    )
                 case .answered: Console.say("")
                 }
             }
             // The stream of a cancelled task ends without a word.
-            if Task.isCancelled { Console.say("\n[stopped]") }
+            if Task.isCancelled { Console.note("\n[stopped]") }
             return !Task.isCancelled
         } catch {
+            Console.say("")
             Console.complain("error: \(error)")
             return false
         }
@@ -69,7 +77,7 @@ import Synchronization
             switch (words[0], words.count) {
             case ("/use", 2): try await router.choose(words[1])
             case ("/auto", 1): try await router.choose(nil)
-            case ("/private", 1): await router.makePrivate()
+            case ("/private", 1): try await router.makePrivate()
             case ("/forget", 1): try await router.forget()
             case ("/routes", 1):
                 for (number, route) in await router.routes.enumerated() {

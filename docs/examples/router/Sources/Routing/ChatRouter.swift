@@ -12,13 +12,16 @@ package actor ChatRouter {
     package private(set) var routes: [Route] = []
     private var policy: RoutingPolicy
     private var failures: [String: RoutingPolicy.Failure] = [:]
-    private var refusals = 0
+    /// How often the last question was refused.
+    private var refusals = (question: "", count: 0)
     /// Questions that were asked, answered or not.
     private var turn = 0
     private var current: Task<Void, Never>?
 
     /// What happens on the way to an answer, in its order.
     package enum Event: Sendable, Equatable {
+        /// Somebody is not asked, or only if nobody else answers.
+        case passedOver(provider: String, reason: String)
         case asking(provider: String, why: String)
         /// The prompt has no room for the oldest turns.
         case leftOut(turns: Int, summary: String?, whyNot: String?)
@@ -35,15 +38,21 @@ package actor ChatRouter {
     ///   - memory: how much a provider is told.
     ///   - patience: how long it may take.
     ///   - file: where it is kept.
-    /// - Throws: `RouterError.sameName`; `RouterError.unknownProvider` if the policy has chosen nobody of them.
+    /// - Throws: `RouterError.sameName`; `.noRoom`; `.unknownProvider` if the policy has chosen nobody of them.
     package init(
         providers: [any Provider], conversation: Conversation = Conversation(),
         policy: RoutingPolicy = RoutingPolicy(), memory: Memory = Memory(),
         patience: Patience = Patience(), file: ConversationFile? = nil
     ) throws {
-        for (index, provider) in providers.enumerated()
-        where providers[..<index].contains(where: { $0.name == provider.name }) {
-            throw RouterError.sameName(provider.name)
+        for (index, provider) in providers.enumerated() {
+            if providers[..<index].contains(where: { $0.name == provider.name }) {
+                throw RouterError.sameName(provider.name)
+            }
+            guard memory.room(provider) > 0 else {
+                throw RouterError.noRoom(
+                    provider.name, tokens: min(provider.window, memory.budget ?? .max),
+                    answer: memory.answerTokens)
+            }
         }
         try Self.check(policy.chosen, isOneOf: providers)
         self.providers = providers
@@ -67,16 +76,28 @@ package actor ChatRouter {
         throw RouterError.unknownProvider(name, known: providers.map(\.name))
     }
 
-    /// From now on nothing of this conversation leaves the machine.
-    package func makePrivate() {
+    /// From now on nothing more of this conversation leaves the machine; what is on its way is not called back.
+    ///
+    /// - Throws: what writing the file throws; the conversation is private in any case.
+    package func makePrivate() throws {
         conversation.isPrivate = true
+        try file?.save(conversation)
     }
 
-    /// A new conversation with the same instructions. Providers that failed still rest.
-    package func forget() throws {
+    /// A new conversation with the same instructions, as private as the one before. Providers that failed still rest.
+    ///
+    /// - Throws: `RouterError.busy` while an answer comes; what writing the file throws.
+    package func forget() async throws {
+        await settle()
+        guard current == nil else { throw RouterError.busy }
         conversation = Conversation(
             instructions: conversation.instructions, isPrivate: conversation.isPrivate)
         try file?.save(conversation)
+    }
+
+    /// Waits until an answer that was stopped is put away.
+    package func settle() async {
+        if let current, current.isCancelled { await current.value }
     }
 
     /// Asks. Ending the iteration, or cancelling the task that iterates, stops the answer, which stays in the
@@ -95,8 +116,7 @@ package actor ChatRouter {
     private func run(
         _ question: String, _ events: AsyncThrowingStream<Event, any Error>.Continuation
     ) async {
-        // An answer that was stopped is put away before the next question.
-        if let current, current.isCancelled { await current.value }
+        await settle()
         guard current == nil else { return events.finish(throwing: RouterError.busy) }
         let work = Task {
             do {
@@ -125,22 +145,31 @@ package actor ChatRouter {
             routes.append(route)
             routes.removeFirst(max(0, routes.count - Self.routeLimit))
         }
+        for attempt in order.passedOver {
+            tell(.passedOver(provider: attempt.provider, reason: attempt.failure ?? ""))
+        }
         for (provider, why) in order.asked {
             tell(.asking(provider: provider.name, why: why))
             route.attempts.append(Route.Attempt(provider: provider.name, why: why))
+            (route.promptTokens, route.leftOut, route.isSummarized) = (0, 0, false)
             var shown = ""
             do {
                 try await answer(question, by: provider, &route, &shown, tell)
                 failures[provider.name] = nil
-                refusals = 0
                 return tell(.answered(route))
-            } catch let error where Task.isCancelled || error is CancellationError {
-                route.isCutShort = true
-                route.attempts[route.attempts.count - 1].failure = "you stopped it"
-                if !shown.isEmpty { try keep(question, shown, provider, isCutShort: true) }
-                throw CancellationError()
             } catch let error as SavingError {
                 throw error.underlying
+            } catch  where Task.isCancelled {
+                route.isCutShort = true
+                route.attempts[route.attempts.count - 1].failure = "you stopped it"
+                if Self.saysSomething(shown) {
+                    do {
+                        try keep(question, shown, provider, isCutShort: true)
+                    } catch let error as SavingError {
+                        throw error.underlying
+                    }
+                }
+                throw CancellationError()
             } catch {
                 let failure = ProviderFailure(error)
                 route.attempts[route.attempts.count - 1].failure = failure.description
@@ -148,7 +177,7 @@ package actor ChatRouter {
                     .failed(
                         provider: provider.name, reason: failure.description,
                         shown: shown.count))
-                guard goesOn(after: failure, of: provider) else {
+                guard goesOn(after: failure, of: provider, question) else {
                     throw RouterError.notAnswered(route.attempts)
                 }
             }
@@ -160,39 +189,56 @@ package actor ChatRouter {
         _ question: String, by provider: any Provider, _ route: inout Route, _ shown: inout String,
         _ tell: (Event) -> Void
     ) async throws {
+        try checkPrivacy(provider)
         let prompt = try await memory.recollection(
             of: conversation, question: question, for: provider
-        ) { [patience] messages, tokens in
-            var text = ""
-            for try await piece in patience.watching(provider.answer(to: messages, tokens: tokens))
-            {
-                text += piece
-            }
-            try Task.checkCancellation()
-            guard text.contains(where: { !$0.isWhitespace }) else { throw ProviderFailure.empty }
-            return text
+        ) { messages, tokens in
+            try await self.whole(self.pieces(of: provider, messages, tokens))
         }
-        try Task.checkCancellation()
         route.promptTokens = prompt.tokens
         route.leftOut = prompt.leftOut
-        route.isSummarized = prompt.summary != nil
+        route.isSummarized = prompt.summary?.text != nil
         if prompt.leftOut > 0 {
             tell(
                 .leftOut(
                     turns: prompt.leftOut, summary: prompt.summary?.text,
                     whyNot: prompt.whyNoSummary))
         }
-        let pieces = patience.watching(
-            provider.answer(to: prompt.messages, tokens: memory.answerTokens))
-        for try await piece in pieces where !piece.isEmpty {
+        for try await piece in try pieces(of: provider, prompt.messages, memory.answerTokens)
+        where !piece.isEmpty {
             shown += piece
             tell(.text(piece))
         }
         try Task.checkCancellation()
-        guard shown.contains(where: { !$0.isWhitespace }) else { throw ProviderFailure.empty }
+        guard Self.saysSomething(shown) else { throw ProviderFailure.empty }
         route.provider = provider.name
         if let summary = prompt.summary { conversation.summary = summary }
         try keep(question, shown, provider, isCutShort: false)
+    }
+
+    /// Whatever a provider is told, it is told here: nothing of a conversation that has become private meanwhile.
+    private func pieces(
+        of provider: any Provider, _ messages: [Message], _ tokens: Int
+    ) throws -> AsyncThrowingStream<String, any Error> {
+        try Task.checkCancellation()
+        try checkPrivacy(provider)
+        return patience.watching(provider.answer(to: messages, tokens: tokens))
+    }
+
+    private func checkPrivacy(_ provider: any Provider) throws {
+        if conversation.isPrivate && !provider.isLocal { throw ProviderFailure.isPrivate }
+    }
+
+    private func whole(_ pieces: AsyncThrowingStream<String, any Error>) async throws -> String {
+        var text = ""
+        for try await piece in pieces { text += piece }
+        try Task.checkCancellation()
+        guard Self.saysSomething(text) else { throw ProviderFailure.empty }
+        return text
+    }
+
+    private static func saysSomething(_ text: String) -> Bool {
+        text.contains { !$0.isWhitespace }
     }
 
     /// The answer is in the conversation even if the file cannot be written; whoever asked is told.
@@ -211,12 +257,17 @@ package actor ChatRouter {
     }
 
     /// Takes note of a failure; whether another provider is asked.
-    private func goesOn(after failure: ProviderFailure, of provider: any Provider) -> Bool {
+    private func goesOn(
+        after failure: ProviderFailure, of provider: any Provider, _ question: String
+    ) -> Bool {
         switch failure {
         case .refused:
-            refusals += 1
-            guard let limit = policy.refusalsBeforeFallback, refusals >= limit else { return false }
-        case .questionTooLong:
+            if refusals.question != question { refusals = (question, 0) }
+            refusals.count += 1
+            guard let limit = policy.refusalsBeforeFallback, refusals.count >= limit else {
+                return false
+            }
+        case .questionTooLong, .isPrivate:
             // Nothing is wrong with the provider.
             break
         default:

@@ -40,8 +40,9 @@ package struct Patience: Sendable {
                     if now >= due {
                         return continuation.finish(throwing: ProviderFailure.stalled(stalled))
                     }
-                    // Throws once the answer has ended or nobody reads it any more.
-                    try await clock.sleep(until: min(due, end))
+                    // Throws once the answer has ended or nobody reads it any more. The first piece moves `due`
+                    // nearer, and nobody wakes this task for it: so never longer than from piece to piece.
+                    try await clock.sleep(until: min(due, end, now + silence))
                 }
             }
             continuation.onTermination = { _ in

@@ -1,6 +1,6 @@
 /// What became of one question: who was asked and why, and who answered.
-package struct Route: Codable, Sendable, Equatable {
-    package struct Attempt: Codable, Sendable, Equatable {
+package struct Route: Sendable, Equatable {
+    package struct Attempt: Sendable, Equatable {
         package var provider: String
         /// Why it was asked; nil: it was not.
         package var why: String?

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Why a question has no answer.
 package enum RouterError: Error, Sendable, Equatable {
     /// Nobody answered, for these reasons.
@@ -10,9 +8,11 @@ package enum RouterError: Error, Sendable, Equatable {
     case unknownProvider(String, known: [String])
     /// Two providers have one name.
     case sameName(String)
+    /// A provider's window, or the budget, leaves no room for a question.
+    case noRoom(String, tokens: Int, answer: Int)
 }
 
-extension RouterError: CustomStringConvertible, LocalizedError {
+extension RouterError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAnswered(let attempts) where attempts.isEmpty:
@@ -24,9 +24,10 @@ extension RouterError: CustomStringConvertible, LocalizedError {
         case .noQuestion: "the question is empty"
         case .unknownProvider(let name, let known):
             "there is no provider \(name); there are \(known.joined(separator: ", "))"
+        case .noRoom(let name, let tokens, let answer):
+            "\(name) has \(tokens) tokens for a prompt and its answer, and an answer of \(answer) leaves no room "
+                + "for a question; ask for shorter answers or allow more"
         case .sameName(let name): "two providers are called \(name); give one another name"
         }
     }
-
-    package var errorDescription: String? { description }
 }

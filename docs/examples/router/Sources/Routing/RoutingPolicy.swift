@@ -2,12 +2,13 @@
 package struct RoutingPolicy: Sendable {
     /// The one that the person has chosen; it is asked first.
     package var chosen: String?
-    /// Whether another provider is asked when one has failed.
+    /// Whether another provider is asked when one has failed. If not, the chosen one, or else the first, is the
+    /// only one.
     package var fallsBack = true
     /// For how many turns a provider that has failed is asked last.
     package var turnsOfRest = 3
-    /// After how many refusals of a question, by a check on it or on its answer, another provider is asked; nil: a
-    /// refusal is an answer, and nobody is asked until somebody says yes.
+    /// After how many refusals of the same question, by a check on it or on its answer, another provider is asked;
+    /// nil: a refusal is an answer, and nobody is asked until somebody says yes.
     package var refusalsBeforeFallback: Int?
 
     package init() {}
@@ -18,7 +19,7 @@ package struct RoutingPolicy: Sendable {
         var reason: String
     }
 
-    /// Who is asked in this order, and who is not.
+    /// Who is asked in this order, and who is not, or only after the others.
     struct Order {
         var asked: [(provider: any Provider, why: String)] = []
         var passedOver: [Route.Attempt] = []
@@ -29,33 +30,37 @@ package struct RoutingPolicy: Sendable {
     ///   - isPrivate: whether nothing may leave this machine.
     ///   - turn: the number of this turn.
     ///   - failures: the last one of each provider, by its name.
-    /// - Returns: all providers but a simulation that was not chosen, each with a reason.
+    /// - Returns: all providers that may be asked, each with a reason.
     func order(
         of providers: [any Provider], isPrivate: Bool, turn: Int, failures: [String: Failure]
     ) async -> Order {
+        // A simulation that nobody has asked for is no part of the story.
+        var candidates = providers.filter { !$0.isSimulation || $0.name == chosen }
+        if let place = candidates.firstIndex(where: { $0.name == chosen }) {
+            candidates.insert(candidates.remove(at: place), at: 0)
+        }
+        if !fallsBack { candidates = Array(candidates.prefix(1)) }
         var order = Order()
         var resting: [(provider: any Provider, why: String)] = []
-        for provider in providers where provider.name == chosen || fallsBack || chosen == nil {
-            let isChosen = provider.name == chosen
-            if let reason = await reasonAgainst(provider, isChosen: isChosen, isPrivate: isPrivate)
+        for (place, provider) in candidates.enumerated() {
+            if let reason = await reasonAgainst(provider, isPrivate: isPrivate) {
+                order.passedOver.append(Route.Attempt(provider: provider.name, failure: reason))
+            } else if provider.name == chosen {
+                order.asked.append((provider, "you chose it"))
+            } else if fallsBack, let failure = failures[provider.name],
+                turn - failure.turn <= turnsOfRest
             {
-                // A simulation that nobody has asked for is no part of the story.
-                if isChosen || !provider.isSimulation {
-                    order.passedOver.append(Route.Attempt(provider: provider.name, failure: reason))
-                }
-            } else if isChosen {
-                order.asked.insert((provider, "you chose it"), at: 0)
-            } else if let failure = failures[provider.name], turn - failure.turn <= turnsOfRest {
-                resting.append((provider, "it failed lately: \(failure.reason)"))
+                resting.append((provider, "nobody else has answered"))
+                order.passedOver.append(
+                    Route.Attempt(
+                        provider: provider.name,
+                        failure: "it comes last, because it failed lately: \(failure.reason)"))
             } else {
-                let place = providers.prefix { $0.name != provider.name }.filter {
-                    !$0.isSimulation
-                }
                 order.asked.append(
                     (
                         provider,
-                        place.isEmpty
-                            ? "it is preferred" : "it is number \(place.count + 1) in preference"
+                        place == 0
+                            ? "it is preferred" : "it is number \(place + 1) in preference"
                     ))
             }
         }
@@ -63,13 +68,8 @@ package struct RoutingPolicy: Sendable {
         return order
     }
 
-    private func reasonAgainst(
-        _ provider: any Provider, isChosen: Bool, isPrivate: Bool
-    ) async -> String? {
-        if provider.isSimulation && !isChosen { return "a simulation has to be chosen" }
-        if isPrivate && !provider.isLocal {
-            return "the conversation is private, and this is another machine"
-        }
+    private func reasonAgainst(_ provider: any Provider, isPrivate: Bool) async -> String? {
+        if isPrivate && !provider.isLocal { return "\(ProviderFailure.isPrivate)" }
         return await provider.hindrance()
     }
 }

@@ -10,7 +10,8 @@ final class FakeProvider: Provider {
         case fail([String] = [], ProviderFailure)
         /// Says some words, then nothing until it is left.
         case stall([String] = [])
-        /// Says some words, then nothing, and does not care whether it is left.
+        case passOn(AsyncThrowingStream<String, any Error>)
+        /// Says nothing, and does not care whether it is left.
         case ignoreCancellation
     }
 
@@ -18,11 +19,12 @@ final class FakeProvider: Provider {
     let isLocal: Bool
     let isSimulation: Bool
     let window: Int
-    private let reason: Mutex<String?>
+    private let reason: String?
     private let script: Mutex<[Step]>
     private let prompts = Mutex<[[Message]]>([])
     private let limits = Mutex<[Int]>([])
     private let endings = Mutex(0)
+    private let counts = Mutex(0)
 
     // `script` has a step for each time; the last one is also for all further times.
     init(
@@ -34,7 +36,7 @@ final class FakeProvider: Provider {
         self.isSimulation = isSimulation
         self.window = window
         self.script = Mutex(script)
-        reason = Mutex(hindrance)
+        reason = hindrance
     }
 
     /// All that it was asked.
@@ -44,11 +46,17 @@ final class FakeProvider: Provider {
     /// How many answers were left before their end.
     var timesLeft: Int { endings.withLock { $0 } }
 
-    func recover() { reason.withLock { $0 = nil } }
+    func hindrance() -> String? { reason }
 
-    func hindrance() -> String? { reason.withLock { $0 } }
+    /// How often it has counted.
+    var timesCounted: Int { counts.withLock { $0 } }
 
     func tokenCount(of messages: [Message]) -> Int {
+        counts.withLock { $0 += 1 }
+        return sum(messages)
+    }
+
+    private func sum(_ messages: [Message]) -> Int {
         messages.reduce(0) { $0 + $1.text.split(whereSeparator: \.isWhitespace).count }
     }
 
@@ -58,6 +66,13 @@ final class FakeProvider: Provider {
         prompts.withLock { $0.append(messages) }
         limits.withLock { $0.append(tokens) }
         let step = script.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+        if case .passOn(let answer) = step { return answer }
+        if case .ignoreCancellation = step {
+            // Whoever reads this waits for ever, cancelled or not.
+            return AsyncThrowingStream {
+                await withUnsafeContinuation { (_: UnsafeContinuation<String?, Never>) in }
+            }
+        }
         return AsyncThrowingStream { continuation in
             continuation.onTermination = { [self] reason in
                 if case .cancelled = reason { endings.withLock { $0 += 1 } }
@@ -73,8 +88,7 @@ final class FakeProvider: Provider {
                 for piece in pieces { continuation.yield(piece) }
                 // The continuation lives on in what a cancelled stream does not end by itself.
                 held.withLock { $0.append(continuation) }
-            case .ignoreCancellation:
-                held.withLock { $0.append(continuation) }
+            case .passOn, .ignoreCancellation: break
             }
         }
     }

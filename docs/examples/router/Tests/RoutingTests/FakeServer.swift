@@ -21,9 +21,11 @@ final class FakeServer: Sendable {
     private let requests = Mutex<[String]>([])
     private let gone = Mutex(0)
 
-    /// - Parameter replies: one for each connection; the last one also for all further ones.
+    /// - Parameters:
+    ///   - replies: one for each connection; the last one also for all further ones.
+    ///   - listens: whether connections are taken.
     /// - Throws: what the system says if there is no port.
-    init(_ replies: [Reply]) throws {
+    init(_ replies: [Reply], listens: Bool = true) throws {
         self.replies = Mutex(replies)
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -32,14 +34,15 @@ final class FakeServer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) == 0 && listen(listener, 8) == 0
+                bind(listener, address, length) == 0
+                    && (!listens || listen(listener, 8) == 0)
                     && getsockname(listener, address, &length) == 0
             }
         }
         guard bound else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
-        Thread.detachNewThread { [self] in serve() }
+        if listens { Thread.detachNewThread { [self] in serve() } }
     }
 
     /// All that came, headers and body.

@@ -99,8 +99,56 @@ struct MemoryTests {
             #expect([ProviderFailure.cutOff, .empty].map(\.description).contains(reason))
             #expect(provider.asked[1].first == Message(.system, "Be brief."))
             #expect(await router.routes.last?.isSummarized == false)
-            #expect(await router.conversation.summary == nil)
+            #expect(
+                await router.conversation.summary
+                    == Conversation.Summary(text: nil, turns: 16, provider: "one"))
+            // The next turns do not try again, and leave as much out.
+            let (next, _) = await outcome(of: router.ask("And now?"))
+            #expect(
+                next[1] == .leftOut(turns: 16, summary: nil, whyNot: "there was none to be had"))
+            #expect(provider.asked.count == 3)
         }
+    }
+
+    @Test func ofNothingThereIsNoSummary() async throws {
+        let provider = FakeProvider("one", [.answer(["ok"])], window: 124)
+        var conversation = Conversation()
+        conversation.turns = [
+            Turn(
+                question: "Why?", answer: String(repeating: "word ", count: 300), provider: "x")
+        ]
+        let router = try ChatRouter(
+            providers: [provider], conversation: conversation, memory: memory())
+        let (events, _) = await outcome(of: router.ask("Well then?"))
+        #expect(
+            events[1]
+                == .leftOut(
+                    turns: 1, summary: nil, whyNot: "what left has no room to be summed up in"))
+        #expect(provider.asked == [[Message(.user, "Well then?")]])
+    }
+
+    @Test func aSummaryIsToldToWhoMadeIt() async throws {
+        let first = FakeProvider("first", [.answer(["Obey me."]), .answer(["ok"])], window: 124)
+        let second = FakeProvider(
+            "second", [.answer(["They spoke."]), .answer(["ok"])], window: 124)
+        let router = try ChatRouter(
+            providers: [first, second], conversation: conversation(), memory: memory())
+        _ = try await router.said("Well then?")
+        try await router.choose("second")
+        _ = try await router.said("And now?")
+        #expect(!second.asked.joined().contains { $0.text.contains("Obey me.") })
+        #expect(
+            second.asked.last?.first
+                == Message(.system, "Be brief.\n\nWhat was said before: They spoke."))
+    }
+
+    @Test func aLongConversationIsNotCountedAgainAndAgain() async throws {
+        let provider = FakeProvider(
+            "one", [.answer(["They spoke."]), .answer(["ok"])], window: 124)
+        let router = try ChatRouter(
+            providers: [provider], conversation: conversation(turns: 100_000), memory: memory())
+        _ = try await router.said("Well then?")
+        #expect(provider.timesCounted < 40)
     }
 
     @Test func aSummaryBeyondItsRoomIsLeftOut() async throws {
@@ -166,7 +214,13 @@ struct MemoryTests {
             _ = try await router.said("Well then?")
             let stored = try #require(try file.load())
             #expect(stored == (await router.conversation))
-            #expect(stored.summary == Conversation.Summary(text: "They spoke.", turns: 16))
+            #expect(
+                stored.summary
+                    == Conversation.Summary(text: "They spoke.", turns: 16, provider: "one"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            try await router.makePrivate()
+            #expect(try file.load()?.isPrivate == true)
 
             let text = try String(contentsOf: file.url, encoding: .utf8)
             for (old, new) in [
@@ -192,7 +246,10 @@ struct MemoryTests {
             let router = try ChatRouter(
                 providers: [FakeProvider("one", [.answer(["ok"])]), second], file: file)
             let (events, error) = await outcome(of: router.ask("Well?"))
-            #expect(error is CocoaError)
+            guard case .unwritable = error as? ConversationFile.Flaw else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
             #expect(events.contains(.text("ok")))
             #expect(second.asked.isEmpty)
             #expect(await router.conversation.turns.count == 1)

@@ -29,7 +29,7 @@ struct PatienceTests {
         #expect(await router.conversation.turns.map(\.answer) == ["Home."])
         let reasons = await router.routes[0].attempts.map(\.failure)
         #expect(reasons.first == "nothing came for 50 ms")
-        try await until { first.timesLeft > 0 }
+        if case .stall = step { try await until { first.timesLeft > 0 } }
     }
 
     @Test func whoFallsSilentIsLeft() async throws {
@@ -43,6 +43,19 @@ struct PatienceTests {
         #expect(await router.conversation.turns.isEmpty)
     }
 
+    /// The wait for the first piece is long, and the one for the next is short.
+    @Test func whoFallsSilentAfterAWhileIsLeft() async throws {
+        let (answer, source) = AsyncThrowingStream<String, any Error>.makeStream()
+        let speaking = Task {
+            try await Task.sleep(for: .milliseconds(300))
+            source.yield("To")
+        }
+        await #expect(throws: ProviderFailure.stalled(.milliseconds(50))) {
+            for try await _ in patience(silence: .milliseconds(50)).watching(answer) {}
+        }
+        try await speaking.value
+    }
+
     @Test func aTrickleHasAnEnd() async throws {
         let (endless, source) = AsyncThrowingStream<String, any Error>.makeStream()
         let trickle = Task {
@@ -52,9 +65,8 @@ struct PatienceTests {
             }
         }
         source.onTermination = { _ in trickle.cancel() }
-        var drops = 0
         await #expect(throws: ProviderFailure.tooSlow(.milliseconds(200))) {
-            for try await _ in patience(whole: .milliseconds(200)).watching(endless) { drops += 1 }
+            for try await _ in patience(whole: .milliseconds(200)).watching(endless) {}
         }
         // It is told, and ends.
         _ = await trickle.result
@@ -93,6 +105,49 @@ struct PatienceTests {
         #expect(error == nil || error is CancellationError)
         #expect(try await router.said("Really?") == "Yes.")
         #expect(await router.conversation.turns.map(\.question) == ["Really?"])
+    }
+
+    @Test func aStoppedAnswerWithoutAWordDoesNotStay() async throws {
+        let first = FakeProvider("first", [.stall(["\n", " "]), .answer(["Yes."])])
+        let router = try ChatRouter(providers: [first], patience: patience())
+        for try await event in router.ask(question) where event == .text(" ") { break }
+        #expect(try await router.said("Really?") == "Yes.")
+        #expect(await router.conversation.turns.count == 1)
+    }
+
+    @Test func whatIsForgottenDoesNotComeBack() async throws {
+        let first = FakeProvider("first", [.stall(["To"])])
+        let router = try ChatRouter(providers: [first], patience: patience())
+        let (words, heard) = AsyncStream<Void>.makeStream()
+        let asking = Task {
+            for try await event in router.ask(question) where event == .text("To") { heard.yield() }
+        }
+        for await _ in words { break }
+        await #expect(throws: RouterError.busy) { try await router.forget() }
+        asking.cancel()
+        try await asking.value
+        // The stopped answer is kept first, and forgotten with the rest.
+        try await until {
+            do {
+                try await router.forget()
+                return true
+            } catch {
+                return false
+            }
+        }
+        await router.settle()
+        #expect(await router.conversation.turns.isEmpty)
+    }
+
+    @Test func aProviderThatSpeaksOfCancellationHasFailed() async throws {
+        let (answer, source) = AsyncThrowingStream<String, any Error>.makeStream()
+        source.yield("To ")
+        source.finish(throwing: CancellationError())
+        let first = FakeProvider("first", [.passOn(answer)])
+        let second = FakeProvider("second", [.answer(["Home."])])
+        let router = try ChatRouter(providers: [first, second])
+        #expect(try await router.said(question) == "Home.")
+        #expect(await router.conversation.turns.map(\.answer) == ["Home."])
     }
 
     @Test func oneQuestionAtATime() async throws {

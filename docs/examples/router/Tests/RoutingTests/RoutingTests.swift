@@ -70,6 +70,44 @@ struct RoutingTests {
         #expect(first.asked.count == 2)
     }
 
+    @Test func withoutFallBackThereIsOneProvider() async throws {
+        let first = FakeProvider("first", [.fail([], .cutOff), .answer(["again"])])
+        let second = FakeProvider("second", [.answer(["never"])])
+        var policy = RoutingPolicy()
+        policy.fallsBack = false
+        let router = try ChatRouter(providers: [first, second], policy: policy)
+        let (_, error) = await outcome(of: router.ask(question))
+        #expect(error is RouterError)
+        #expect(try await router.said(question) == "again")
+        let hindered = FakeProvider("first", [.answer(["never"])], hindrance: "no model")
+        let other = try ChatRouter(providers: [hindered, second], policy: policy)
+        let (_, reason) = await outcome(of: other.ask(question))
+        #expect(reason is RouterError)
+        #expect(second.asked.isEmpty)
+    }
+
+    @Test func whoIsPassedOverIsSaidWithTheReason() async throws {
+        let router = try ChatRouter(providers: [
+            FakeProvider("hindered", [.answer(["never"])], hindrance: "no model"),
+            FakeProvider("failing", [.fail([], .cutOff)]),
+            FakeProvider("third", [.answer(["ok"])]),
+        ])
+        _ = try await router.said(question)
+        let (events, _) = await outcome(of: router.ask(question))
+        #expect(
+            Array(events.prefix(3)) == [
+                .passedOver(provider: "hindered", reason: "no model"),
+                .passedOver(
+                    provider: "failing",
+                    reason: "it comes last, because it failed lately: "
+                        + "the connection ended before the answer did"),
+                .asking(provider: "third", why: "it is number 3 in preference"),
+            ])
+        let route = try #require(await router.routes.last)
+        #expect(route.attempts.map(\.provider) == ["hindered", "failing", "third"])
+        #expect(route.inWords.contains("failing was not asked: it comes last"))
+    }
+
     @Test func whoRestsIsAskedIfNobodyElseAnswers() async throws {
         let first = FakeProvider("first", [.fail([], .cutOff), .answer(["again"])])
         let second = FakeProvider("second", [.answer(["once"]), .fail([], .cutOff)])
@@ -83,7 +121,7 @@ struct RoutingTests {
         #expect(
             asking == [
                 "second: it is number 2 in preference",
-                "first: it failed lately: the connection ended before the answer did",
+                "first: nobody else has answered",
             ])
     }
 
@@ -161,6 +199,26 @@ struct RoutingTests {
         #expect(remote.asked.isEmpty)
     }
 
+    @Test func aConversationThatBecomesPrivateStaysHere() async throws {
+        let local = FakeProvider("local", [.stall()])
+        let remote = FakeProvider("remote", [.answer(["never"])], isLocal: false)
+        var patience = Patience()
+        patience.beginning = .milliseconds(50)
+        let router = try ChatRouter(providers: [local, remote], patience: patience)
+        for try await event in router.ask(question) {
+            guard case .asking = event else { continue }
+            try await router.makePrivate()
+            break
+        }
+        let second = try ChatRouter(providers: [local, remote], patience: patience)
+        let asking = Task { await outcome(of: second.ask(question)) }
+        try await until { local.asked.count >= 2 }
+        try await second.makePrivate()
+        let (_, error) = await asking.value
+        #expect(error is RouterError)
+        #expect(remote.asked.isEmpty)
+    }
+
     @Test func aRefusalIsAnAnswerUnlessThePolicySaysOtherwise() async throws {
         let careful = FakeProvider("careful", [.fail([], .refused("not that"))])
         let other = FakeProvider("other", [.answer(["well"])])
@@ -174,8 +232,10 @@ struct RoutingTests {
         var policy = RoutingPolicy()
         policy.refusalsBeforeFallback = 2
         let lenient = try ChatRouter(providers: [careful, other], policy: policy)
-        let (_, error) = await outcome(of: lenient.ask(question))
-        #expect(error is RouterError)
+        for other in [question, "And then?", question] {
+            let (_, error) = await outcome(of: lenient.ask(other))
+            #expect(error is RouterError)
+        }
         #expect(try await lenient.said(question) == "well")
     }
 
@@ -186,6 +246,11 @@ struct RoutingTests {
         #expect(error as? RouterError == .noQuestion)
         #expect(throws: RouterError.sameName("one")) {
             try ChatRouter(providers: [provider, provider])
+        }
+        var memory = Memory()
+        memory.answerTokens = 1000
+        #expect(throws: RouterError.noRoom("one", tokens: 1000, answer: 1000)) {
+            try ChatRouter(providers: [provider], memory: memory)
         }
         var policy = RoutingPolicy()
         policy.chosen = "two"

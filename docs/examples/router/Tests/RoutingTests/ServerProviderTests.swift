@@ -133,11 +133,38 @@ struct ServerProviderTests {
         #expect(error as? ProviderFailure == .malformed("a line of more than 1048576 bytes"))
     }
 
+    @Test func anAnswerIsCompleteWhateverTheConnectionDoes() async throws {
+        let server = try FakeServer([
+            .init(bytes: Self.head + Self.event("To sea.") + Self.done, closes: false)
+        ])
+        defer { server.stop() }
+        let provider = try ServerProvider(name: "server", base: url(server), model: "eel")
+        var text = ""
+        for try await piece in provider.answer(to: [Message(.user, "Well?")], tokens: 8) {
+            text += piece
+        }
+        #expect(text == "To sea.")
+        try await until { server.clientsGone == 1 }
+    }
+
+    @Test(arguments: [
+        ": words\n", "\n", "data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n",
+    ])
+    func aFloodWithoutTextIsLeft(_ drop: String) async throws {
+        let (pieces, error, _) = try await answer(
+            Self.head + String(repeating: drop, count: (3 << 20) / drop.utf8.count))
+        #expect(pieces.isEmpty)
+        guard case .endless = error as? ProviderFailure else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func nobodyListens() async throws {
-        let server = try FakeServer([.init(bytes: "")])
-        let base = try url(server)
-        server.stop()
-        let provider = try ServerProvider(name: "server", base: base, model: "eel")
+        // The port is taken, and nobody answers at it.
+        let server = try FakeServer([], listens: false)
+        defer { server.stop() }
+        let provider = try ServerProvider(name: "server", base: url(server), model: "eel")
         var failure: (any Error)?
         do {
             for try await _ in provider.answer(to: [Message(.user, "Well?")], tokens: 8) {}
@@ -183,9 +210,15 @@ struct ServerProviderTests {
     }
 
     @Test func addresses() throws {
-        for text in ["ftp://127.0.0.1/v1", "/v1", "localhost:8080"] {
+        for text in ["ftp://127.0.0.1/v1", "/v1", "localhost:8080", "http://127.0.0.1:99999/v1"] {
             let base = try #require(URL(string: text))
             #expect(throws: ServerProvider.Flaw.address(base.absoluteString)) {
+                try ServerProvider(name: "x", base: base, model: "m")
+            }
+        }
+        for text in ["http://user@127.0.0.1/v1", "http://user:pass@example.org/v1"] {
+            let base = try #require(URL(string: text))
+            #expect(throws: ServerProvider.Flaw.credentials(base.host ?? "")) {
                 try ServerProvider(name: "x", base: base, model: "m")
             }
         }

@@ -25,16 +25,22 @@ package struct Conversation: Codable, Sendable, Equatable {
     /// Whether it must not leave this machine.
     package var isPrivate: Bool
     package var turns: [Turn] = []
-    /// The last summary, and how many of the first turns it covers.
+    /// What the last provider that had no room for all turns is told in place of the first ones.
     package var summary: Summary?
 
     package struct Summary: Codable, Sendable, Equatable {
-        package var text: String
+        /// nil: nothing; there was none to be had.
+        package var text: String?
+        /// How many of the first turns it stands for.
         package var turns: Int
+        /// Who made it. It is told to nobody else: it stands among the instructions, where a stranger's words
+        /// have no place.
+        package var provider: String
 
-        package init(text: String, turns: Int) {
+        package init(text: String?, turns: Int, provider: String) {
             self.text = text
             self.turns = turns
+            self.provider = provider
         }
     }
 

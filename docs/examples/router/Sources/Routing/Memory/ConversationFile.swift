@@ -21,9 +21,16 @@ package struct ConversationFile: Sendable {
             file = try FileHandle(forReadingFrom: url)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return nil
+        } catch {
+            throw Flaw.unreadable(url.path, "it cannot be opened")
         }
         defer { try? file.close() }  // Read only: nothing is lost.
-        let data = try file.read(upToCount: Self.limit + 1) ?? Data()
+        let data: Data
+        do {
+            data = try file.read(upToCount: Self.limit + 1) ?? Data()
+        } catch {
+            throw Flaw.unreadable(url.path, "it is no file")
+        }
         guard data.count <= Self.limit else { throw Flaw.tooLong(url.path, limit: Self.limit) }
         struct Version: Decodable {
             var version: Int
@@ -44,17 +51,29 @@ package struct ConversationFile: Sendable {
         }
     }
 
+    /// Writes it for its owner's eyes alone, beside the file first.
+    ///
+    /// - Throws: `Flaw`.
     package func save(_ conversation: Conversation) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try encoder.encode(conversation).write(to: url, options: .atomic)
+        let data = try encoder.encode(conversation)
+        guard data.count <= Self.limit else { throw Flaw.full(url.path, limit: Self.limit) }
+        let part = url.path + ".part"
+        guard
+            FileManager.default.createFile(
+                atPath: part, contents: data, attributes: [.posixPermissions: 0o600]),
+            rename(part, url.path) == 0
+        else { throw Flaw.unwritable(url.path, String(cString: strerror(errno))) }
     }
 
-    /// Why a file is no conversation.
+    /// Why a file is no conversation, or cannot become one.
     package enum Flaw: Error, Equatable, CustomStringConvertible {
         case tooLong(String, limit: Int)
         case otherVersion(String, version: Int)
         case unreadable(String, String)
+        case unwritable(String, String)
+        case full(String, limit: Int)
 
         package var description: String {
             switch self {
@@ -64,6 +83,10 @@ package struct ConversationFile: Sendable {
                 "\(path) is of version \(version), and this program reads \(Conversation.version); name another file"
             case .unreadable(let path, let why):
                 "\(path) is no conversation (\(why)); name another file"
+            case .unwritable(let path, let why):
+                "\(path) cannot be written (\(why)); see whether its folder is there and has room"
+            case .full(let path, let limit):
+                "the conversation has more than \(limit) bytes, and \(path) keeps what it had; begin a new one"
             }
         }
     }

@@ -17,10 +17,15 @@ package struct Memory: Sendable {
         package var tokens: Int
         /// How many of the oldest turns are not in it.
         package var leftOut: Int
-        /// What stands for them.
+        /// What stands for them; nil: nothing is left out.
         package var summary: Conversation.Summary?
         /// Why there is no summary although turns were left out.
         package var whyNoSummary: String?
+    }
+
+    /// Tokens that a prompt for this provider may have.
+    func room(_ provider: any Provider) -> Int {
+        min(provider.window, budget ?? .max) - answerTokens - margin
     }
 
     /// Composes a prompt for one provider. Where old turns have to leave, enough of them do to make room for turns to
@@ -37,91 +42,111 @@ package struct Memory: Sendable {
         of conversation: Conversation, question: String, for provider: any Provider,
         summarize: @Sendable (_ messages: [Message], _ tokens: Int) async throws -> String
     ) async throws -> Recollection {
-        let room = min(provider.window, budget ?? .max) - answerTokens - margin
-        func prompt(from first: Int, _ summary: Conversation.Summary? = nil) async throws
-            -> Recollection
-        {
+        let room = room(provider)
+        func prompt(
+            from first: Int, _ summary: Conversation.Summary? = nil
+        ) async throws -> Recollection {
+            try Task.checkCancellation()
             let messages = conversation.messages(
                 from: first, summary: summary?.text, question: question)
             return Recollection(
                 messages: messages, tokens: try await provider.tokenCount(of: messages),
-                leftOut: first, summary: summary)
-        }
-
-        let whole = try await prompt(from: 0)
-        if whole.tokens <= room { return whole }
-        if let summary = conversation.summary, summary.turns > 0 {
-            let known = try await prompt(from: summary.turns, summary)
-            if known.tokens <= room { return known }
+                leftOut: first, summary: summary,
+                whyNoSummary: first > 0 && summary?.text == nil ? "there was none to be had" : nil)
         }
 
         let all = conversation.turns.count
+        // A message has a token at least, so of more turns nobody needs to count.
+        let earliest = max(0, all - max(0, room))
+        if earliest == 0 {
+            let whole = try await prompt(from: 0)
+            if whole.tokens <= room { return whole }
+        }
+        let known = conversation.summary.flatMap { $0.provider == provider.name ? $0 : nil }
+        if let known, known.turns >= max(1, earliest) {
+            let shorter = try await prompt(from: known.turns, known)
+            if shorter.tokens <= room { return shorter }
+        }
+
         let bare = try await prompt(from: all)
         guard bare.tokens <= room else {
-            throw ProviderFailure.questionTooLong(
-                tokens: bare.tokens, limit: max(0, room))
+            throw ProviderFailure.questionTooLong(tokens: bare.tokens, limit: max(0, room))
         }
         // Turns take half of what is left beside the question and a summary.
         let target = bare.tokens + max(0, room - bare.tokens - summaryTokens) / 2
-        var first = 1
-        var end = all
-        while first < end {
-            let middle = (first + end) / 2
-            if try await prompt(from: middle).tokens <= target {
-                end = middle
-            } else {
-                first = middle + 1
+        let first = try await Self.first(in: max(1, earliest)..<all) {
+            try await prompt(from: $0).tokens <= target
+        }
+        var reason = "none is wanted"
+        if summaryTokens > 0 {
+            do {
+                let text = try await summary(
+                    of: conversation, after: known, turns: first, room: room, provider, summarize)
+                let told = try await prompt(
+                    from: first,
+                    Conversation.Summary(text: text, turns: first, provider: provider.name))
+                if told.tokens <= room { return told }
+                reason = "it has more tokens than there is room for"
+            } catch {
+                // Without a summary the conversation still goes on; a cancelled one does not.
+                try Task.checkCancellation()
+                reason = "\(ProviderFailure(error))"
             }
         }
-        var found = try await prompt(from: first)
-        guard summaryTokens > 0 else {
-            found.whyNoSummary = "none is wanted"
-            return found
+        // The next turns leave it at that, too.
+        var told = try await prompt(
+            from: first, Conversation.Summary(text: nil, turns: first, provider: provider.name))
+        told.whyNoSummary = reason
+        return told
+    }
+
+    /// The first of some numbers of which something is so, if it is so of all behind it; else their end.
+    private static func first(
+        in numbers: Range<Int>, where isSo: (Int) async throws -> Bool
+    ) async throws -> Int {
+        var (low, high) = (numbers.lowerBound, max(numbers.lowerBound, numbers.upperBound))
+        while low < high {
+            let middle = low + (high - low) / 2
+            if try await isSo(middle) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
         }
-        do {
-            let summary = try await self.summary(
-                of: conversation, turns: first, room: room, provider, summarize)
-            let summarized = try await prompt(from: first, summary)
-            if summarized.tokens <= room { return summarized }
-            found.whyNoSummary = "it has more tokens than there is room for"
-        } catch {
-            // Without a summary the conversation still goes on; a cancelled one does not.
-            try Task.checkCancellation()
-            found.whyNoSummary = "\(ProviderFailure(error))"
-        }
-        return found
+        return low
     }
 
     /// A summary of the first turns: of the last summary and what has left since, as far as that fits.
     private func summary(
-        of conversation: Conversation, turns: Int, room: Int, _ provider: any Provider,
+        of conversation: Conversation, after known: Conversation.Summary?, turns: Int, room: Int,
+        _ provider: any Provider,
         _ summarize: @Sendable (_ messages: [Message], _ tokens: Int) async throws -> String
-    ) async throws -> Conversation.Summary {
-        let known = conversation.summary.flatMap { $0.turns <= turns ? $0 : nil }
-        var first = known?.turns ?? 0
-        while true {
+    ) async throws -> String {
+        let before = known.flatMap { $0.turns <= turns && $0.text != nil ? $0 : nil }
+        func messages(from first: Int) -> [Message] {
             let said = conversation.turns[first..<turns].map { turn in
                 "Person: \(turn.question)\nAssistant: \(turn.answer)"
             }
-            let text = ([known.map { "Before: \($0.text)" }].compactMap { $0 } + said)
+            let text = ([before?.text.map { "Before: \($0)" }].compactMap { $0 } + said)
                 .joined(separator: "\n")
-            let messages = [
+            return [
                 Message(
                     .user,
                     "\(text)\n\nSum up this conversation in two sentences: names, numbers, decisions."
                 )
             ]
-            // The answer's room is the summary's here, which may be smaller.
-            let fits =
-                try await provider.tokenCount(of: messages) + summaryTokens <= room + answerTokens
-            if fits || first == turns {
-                guard fits else {
-                    throw ProviderFailure.other("what left has no room to be summed up in")
-                }
-                let summary = try await summarize(messages, summaryTokens)
-                return Conversation.Summary(text: summary, turns: turns)
-            }
-            first += 1
         }
+        // The answer's room is the summary's here, which may be smaller.
+        let limit = room + answerTokens - summaryTokens
+        let earliest = max(before?.turns ?? 0, turns - max(0, limit))
+        let first = try await Self.first(in: earliest..<turns) {
+            try Task.checkCancellation()
+            return try await provider.tokenCount(of: messages(from: $0)) <= limit
+        }
+        // Not even the last turn that left: of nothing there is no summary.
+        guard first < turns else {
+            throw ProviderFailure.other("what left has no room to be summed up in")
+        }
+        return try await summarize(messages(from: first), summaryTokens)
     }
 }

@@ -1,6 +1,6 @@
 /// A message as providers take it, and in OpenAI's protocol if it is encoded.
-package struct Message: Codable, Sendable, Equatable {
-    package enum Role: String, Codable, Sendable {
+package struct Message: Encodable, Sendable, Equatable {
+    package enum Role: String, Encodable, Sendable {
         case system
         case user
         case assistant

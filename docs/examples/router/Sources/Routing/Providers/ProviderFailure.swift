@@ -1,5 +1,3 @@
-import Foundation
-
 /// Why a provider has not answered.
 package enum ProviderFailure: Error, Sendable, Equatable {
     /// It cannot be reached or has no model.
@@ -16,8 +14,10 @@ package enum ProviderFailure: Error, Sendable, Equatable {
     case cutOff
     /// The answer had no text.
     case empty
-    /// The answer went on beyond this many bytes.
+    /// The answer, or what was sent in its place, went on beyond this many bytes.
     case endless(bytes: Int)
+    /// The conversation has become private since it was asked.
+    case isPrivate
     /// A server said no.
     case rejected(status: Int, String)
     /// A server said what cannot be understood.
@@ -30,7 +30,7 @@ package enum ProviderFailure: Error, Sendable, Equatable {
     }
 }
 
-extension ProviderFailure: CustomStringConvertible, LocalizedError {
+extension ProviderFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unavailable(let why): why
@@ -42,13 +42,12 @@ extension ProviderFailure: CustomStringConvertible, LocalizedError {
         case .cutOff: "the connection ended before the answer did"
         case .empty: "the answer is empty"
         case .endless(let bytes): "the answer went on beyond \(bytes) bytes"
+        case .isPrivate: "the conversation is private, and this is another machine"
         case .rejected(let status, let words): "HTTP \(status): \(words)"
         case .malformed(let what): "this is no answer: \(what)"
         case .other(let what): what
         }
     }
-
-    package var errorDescription: String? { description }
 }
 
 extension Duration {

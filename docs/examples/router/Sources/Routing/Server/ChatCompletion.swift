@@ -42,7 +42,12 @@ struct CompletionReader {
     let limit: Int
     private var events = EventReader()
     private var bytes = 0
-    private var hasEnded = false
+    private var sent = 0
+    /// Whether the answer is complete, whatever the connection does.
+    private(set) var hasEnded = false
+
+    /// Bytes that an answer may have in any case.
+    private static let aroundLimit = 1 << 20
 
     init(limit: Int) {
         self.limit = limit
@@ -50,6 +55,9 @@ struct CompletionReader {
 
     /// - Throws: `ProviderFailure`.
     mutating func read(_ data: Data) throws(ProviderFailure) -> [String] {
+        // What is around a piece of text, comments and empty pieces have an end, too.
+        sent += data.count
+        guard sent <= Self.aroundLimit + 16 * limit else { throw .endless(bytes: sent) }
         var pieces: [String] = []
         for event in try events.read(data) where !hasEnded {
             if event == "[DONE]" {
@@ -97,7 +105,9 @@ struct CompletionReader {
 extension String {
     /// Its beginning in one line, for an error.
     var clipped: String {
-        let line = String(unicodeScalars.map { $0.value < 32 ? " " : Character($0) }.prefix(300))
+        let line = String(
+            unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+                .prefix(300))
         return line.isEmpty ? "(nothing)" : line
     }
 }

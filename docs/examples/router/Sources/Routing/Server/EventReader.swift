@@ -14,20 +14,27 @@ package struct EventReader {
     }
 
     /// - Throws: `ProviderFailure.malformed` for a line or an event beyond the limit, or one that is not UTF-8.
-    package mutating func read(_ bytes: some Sequence<UInt8>) throws(ProviderFailure) -> [String] {
+    package mutating func read(_ bytes: some Collection<UInt8>) throws(ProviderFailure) -> [String]
+    {
         var events: [String] = []
-        for byte in bytes {
-            defer { lastWasReturn = byte == UInt8(ascii: "\r") }
-            switch byte {
-            case UInt8(ascii: "\n") where lastWasReturn: break
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-                if let event = try endLine() { events.append(event) }
-            default:
-                guard line.count < limit else {
-                    throw .malformed("a line of more than \(limit) bytes")
-                }
-                line.append(byte)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            let piece = rest[..<(end ?? rest.endIndex)]
+            guard line.count + piece.count <= limit else {
+                throw .malformed("a line of more than \(limit) bytes")
             }
+            line += piece
+            guard let end else {
+                lastWasReturn = false
+                break
+            }
+            // The second half of an end of line of two bytes.
+            let isHalf =
+                piece.isEmpty && lastWasReturn && rest[end] == UInt8(ascii: "\n")
+            if !isHalf, let event = try endLine() { events.append(event) }
+            lastWasReturn = rest[end] == UInt8(ascii: "\r")
+            rest = rest[rest.index(after: end)...]
         }
         return events
     }

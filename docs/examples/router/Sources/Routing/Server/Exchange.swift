@@ -32,15 +32,18 @@ final class Exchange: Sendable {
     /// Ends the answer, and by that the request, if what comes is none.
     func take(_ data: Data) {
         do throws(ProviderFailure) {
-            let pieces = try state.withLock { state throws(ProviderFailure) -> [String] in
+            let (pieces, isOver) = try state.withLock {
+                state throws(ProviderFailure) -> ([String], Bool) in
                 guard state.status == 200 else {
                     state.error += data.prefix(Self.errorLimit - state.error.count)
                     guard state.error.count < Self.errorLimit else { throw Self.refusal(state) }
-                    return []
+                    return ([], false)
                 }
-                return try state.reader.read(data)
+                return (try state.reader.read(data), state.reader.hasEnded)
             }
             for piece in pieces { continuation.yield(piece) }
+            // The connection may stay open.
+            if isOver { continuation.finish() }
         } catch {
             continuation.finish(throwing: error)
         }
@@ -52,7 +55,8 @@ final class Exchange: Sendable {
                 switch state.status {
                 case nil:
                     // What the system says before there is any answer.
-                    throw .unavailable((error?.localizedDescription ?? "").clipped)
+                    throw .unavailable(
+                        "no answer: \((error?.localizedDescription ?? "").clipped)")
                 case 200: try state.reader.end()
                 default: throw Self.refusal(state)
                 }

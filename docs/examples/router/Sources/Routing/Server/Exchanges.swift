@@ -12,7 +12,7 @@ final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     static let shared = Exchanges()
 
     private let running = Mutex<[Int: Exchange]>([:])
-    private var session = URLSession.shared
+    private var session: URLSession?
     /// Cancelling waits for the session's own queue, which no thread of Swift's pool may do.
     private let work = DispatchQueue(label: "router.exchanges")
 
@@ -44,7 +44,7 @@ final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
             }
         }
         work.async { [self] in
-            let task = session.dataTask(with: request)
+            guard let task = session?.dataTask(with: request) else { return }
             started.withLock { $0 = task }
             running.withLock { $0[task.taskIdentifier] = exchange }
             task.resume()
@@ -64,7 +64,8 @@ final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         completionHandler(nil)
     }
 
-    /// 401 is an answer; the session would wait for a credential that nobody has.
+    /// 401 is an answer; the session would wait for a credential that nobody has. Other challenges, such as a
+    /// server's certificate, are the system's business.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
@@ -73,6 +74,13 @@ final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
                 URLSession.AuthChallengeDisposition, URLCredential?
             ) -> Void
     ) {
+        let method = challenge.protectionSpace.authenticationMethod
+        guard
+            [
+                NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic,
+                NSURLAuthenticationMethodHTTPDigest,
+            ].contains(method)
+        else { return completionHandler(.performDefaultHandling, nil) }
         exchange(task)?.begin(challenge.failureResponse ?? task.response)
         exchange(task)?.end(nil)
         completionHandler(.cancelAuthenticationChallenge, nil)

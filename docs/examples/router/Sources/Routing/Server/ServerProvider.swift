@@ -23,28 +23,45 @@ package struct ServerProvider: Provider {
     package init(
         name: String, base: URL, model: String, key: String? = nil, window: Int = 4096
     ) throws {
-        guard let host = base.host, ["http", "https"].contains(base.scheme) else {
+        guard let host = base.host, ["http", "https"].contains(base.scheme),
+            1...65535 ~= base.port ?? 80
+        else {
             throw Flaw.address(base.absoluteString)
         }
+        guard base.user == nil, base.password == nil else { throw Flaw.credentials(host) }
+        _ = Self.keepsLocalRequestsHere
         self.name = name
         self.model = model
         self.key = key
         self.window = window
         endpoint = base.appending(path: "chat/completions")
-        isLocal = ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host)
+        isLocal = (Self.localHosts + ["[::1]"]).contains(host)
         guard key == nil || isLocal || base.scheme == "https" else { throw Flaw.openKey(host) }
     }
+
+    /// The environment may name a proxy on another machine. What is for this machine stays here; libcurl looks at the
+    /// lower-case name first. Set once, before there is a request.
+    private static let keepsLocalRequestsHere: Void = {
+        let environment = ProcessInfo.processInfo.environment
+        let known = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        setenv(
+            "no_proxy", ([known].filter { !$0.isEmpty } + localHosts).joined(separator: ","), 1)
+    }()
+    private static let localHosts = ["localhost", "127.0.0.1", "::1"]
 
     /// Why there can be no such server.
     package enum Flaw: Error, Equatable, CustomStringConvertible {
         case address(String)
         case openKey(String)
+        case credentials(String)
 
         package var description: String {
             switch self {
             case .address(let address):
                 "\(address) is no address of a server; one is http://127.0.0.1:8080/v1"
             case .openKey(let host): "the key would go to \(host) unencrypted; use https"
+            case .credentials(let host):
+                "the address of \(host) has a name or a password in it; give a key instead"
             }
         }
     }
