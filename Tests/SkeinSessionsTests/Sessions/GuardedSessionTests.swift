@@ -69,7 +69,8 @@ struct GuardedSessionTests {
 
     @Test("A phrase that spans a call of a tool is found, and none of it is told")
     func acrossCalls() async throws {
-        for (first, second) in [("a hand ", "grenade"), ("a hand gre", "nade")] {
+        // A word cannot span a call: what follows begins a line.
+        for (first, second) in [("a hand ", "grenade"), ("a hand", "grenade")] {
             let source = ScriptedSource { _, number in
                 number == 0
                     ? [
