@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by Scripts/check-package, which sets work, scripts, skein and model; served is for its trap.
 
-# KIND: builds docs/examples/router as it is in the last commit, runs its tests, and asks it with a real skein serve that
-# answers and then is gone.
+# KIND: builds docs/examples/router as it is in the last commit, runs its tests, and asks it with a real skein serve
+# that answers and then is gone.
 router() {
     local kind=$1 package=$work/router log=$work/router.log program url tests rounds=6000
     cp -r "$work/skein/docs/examples/router" "$package"
@@ -37,10 +37,12 @@ router() {
     rm -rf "$package"
 }
 
-# LINE...: says them to the router, whose conversation goes on where it was. A proxy gets nothing that is for this machine.
+# LINE...: says them to the router, whose conversation goes on where it was. A proxy gets nothing that is for this
+# machine.
 ask() {
     printf '%s\n' "$@" '' | http_proxy=http://127.0.0.1:9 all_proxy=http://127.0.0.1:9 "$program" \
-        --server "house=$url/v1" --server-model house --model "$model" --answer-tokens 16 --conversation "$work/talk.json" >"$log" 2>&1 ||
+        --server "house=$url/v1" --server-model house --model "$model" --answer-tokens 16 \
+        --conversation "$work/talk.json" >"$log" 2>&1 ||
         die "Router: $(tail -n 4 "$log")" "run it by hand"
 }
 

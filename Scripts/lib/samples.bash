@@ -28,13 +28,14 @@ adapters() {
     "$1/Adapters" "$model" "$held" "$work/release-0/adapter" "$work/release-1/adapter" >"$log" 2>&1 ||
         die "Adapters: $(tail -n 4 "$log")" "run it by hand"
     for seed in 0 1; do
-        loss=$("$skein" evaluate --model "$model" --adapter "$work/release-$seed/adapter" --data "$held" --max-length 64 \
-            --json 2>"$work/evaluate.log" | sed -n 's/.*"adapter":{"loss":\([0-9.e-]*\),.*/\1/p')
+        loss=$("$skein" evaluate --model "$model" --adapter "$work/release-$seed/adapter" --data "$held" \
+            --max-length 64 --json 2>"$work/evaluate.log" | sed -n 's/.*"adapter":{"loss":\([0-9.e-]*\),.*/\1/p') || true
         [[ -n $loss ]] || die "skein evaluate: $(tail -n 2 "$work/evaluate.log")" "run it by hand"
         same "release: held-out loss of adapter $seed" "$loss" "$(sed -n "s/^loss of $seed: //p" "$log")"
     done
     one=$(sed -n 's/^resident with 1: //p' "$log")
     turns=$(sed -n 's/^resident with 2: //p' "$log")
+    [[ $one$turns =~ ^[0-9]{10,}$ ]] || die "Adapters says no sizes: $(tail -n 4 "$log")" "read Adapters.swift"
     ((turns * 100 <= one * 105)) || die "two adapters take $turns bytes, one $one" "see what LoadedAdapters keeps"
     printf '%-40s %s MiB with one, %s with two in turns: ok\n' "release: two adapters" $((one >> 20)) $((turns >> 20))
 }

@@ -15,7 +15,8 @@ package struct FileIdentity: Sendable, Equatable {
 
     private var parts: [Part] = []
 
-    /// What a model or an adapter is read from. A log, or a run's output beside it, changes neither.
+    /// How the names of files end that a model or an adapter is read from. Most of what else is written into their
+    /// folder, such as logs and folders of runs, changes neither.
     private static let endings = [".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt"]
     /// Named templates; a file that comes or goes changes the folder's time.
     private static let folders: Set<String> = ["additional_chat_templates"]

@@ -71,15 +71,18 @@ package struct ChatPrompts: Sendable {
         return tokens
     }
 
-    /// The text of a conversation, and which message each part of it is from. Parameters as of `prompt`.
+    /// The text of a conversation, and which message each part of it is from. Parameters as of `prompt`;
+    /// `usesTools` is whether the template for conversations with tools is the right one even if `tools`,
+    /// those that it shows, are none.
     ///
     /// - Throws: `ChatPromptError.noTemplate`, `ToolProblem`; what reading and rendering the template
     ///   throws.
     package func rendered(
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
-        arguments extra: [ChatMessage.Field] = [], addsPrompt: Bool, _ tokenizer: Tokenizer
+        usesTools: Bool = false, arguments extra: [ChatMessage.Field] = [], addsPrompt: Bool,
+        _ tokenizer: Tokenizer
     ) throws -> RenderedChat {
-        let usesTools = !tools.isEmpty && choice != .none
+        let usesTools = (usesTools || !tools.isEmpty) && choice != .none
         guard let template = try (usesTools ? withTools : plain).get() else {
             throw ChatPromptError.noTemplate
         }

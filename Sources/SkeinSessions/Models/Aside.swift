@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Work that reads or writes files, or computes, on a thread of its own: Swift's pool must do neither.
+/// Work that reads or writes files, on a thread of its own: Swift's pool must not wait for a disk.
 enum Aside {
     /// Runs `body` on a thread that lives for it.
     ///
@@ -12,7 +12,7 @@ enum Aside {
         ) async throws -> Value
     {
         try await withCheckedThrowingContinuation { continuation in
-            let isStarted = SystemThread.start("skein-look", stackBytes: 8 << 20) {
+            let isStarted = SystemThread.start("skein-look", stackBytes: 1 << 20) {
                 continuation.resume(with: Result { try body() })
             }
             if !isStarted { continuation.resume(throwing: ModelFlaw.noThread) }

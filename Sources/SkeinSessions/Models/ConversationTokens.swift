@@ -61,6 +61,7 @@ struct ConversationTokens: Sendable {
         if trims { messages = Self.trimming(messages, blocks: conversation.blocks) }
         let chat = try prompts.rendered(
             messages, tools: conversation.shownTools, choice: shown(conversation),
+            usesTools: !conversation.tools.isEmpty,
             addsPrompt: addsReply, tokenizer)
         if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
         var ids: [Int32] = []

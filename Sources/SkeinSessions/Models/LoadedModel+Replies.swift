@@ -131,15 +131,13 @@ extension LoadedModel: ReplySource {
         }
     }
 
-    /// Counts on a thread of its own: a long document must not delay the beginnings of replies.
     private func counting(
         _ bytes: Int, _ count: @escaping @Sendable () throws -> Int
     ) async throws -> Int {
         guard bytes <= SessionLimits.countedBytes else {
             throw ReplyFailure.textTooLong(bytes: bytes, limit: SessionLimits.countedBytes)
         }
-        try Task.checkCancellation()
-        return try await Aside.run(count)
+        return try await prepare(on: counts, count)
     }
 
     private static func bytes(of conversation: Conversation) -> Int {

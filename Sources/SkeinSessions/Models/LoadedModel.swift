@@ -22,6 +22,8 @@ final class LoadedModel: Sendable {
     /// Bytes of the longest token.
     let longestToken: Int
     let work: WorkThread
+    /// Counts tokens for programs, so that a long document delays no reply's beginning.
+    let counts: WorkThread
     /// Requests at once and waiting.
     private let resources: SystemLanguageModel.Resources
 
@@ -56,8 +58,15 @@ final class LoadedModel: Sendable {
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks
         // Those that were cancelled since they were queued count, too.
-        work = try WorkThread(
-            "skein-prepare", limit: 2 * (resources.parallelReplies + resources.waitingRequests))
+        let limit = 2 * (resources.parallelReplies + resources.waitingRequests)
+        let work = try WorkThread("skein-prepare", limit: limit)
+        self.work = work
+        do {
+            counts = try WorkThread("skein-count", limit: limit)
+        } catch {
+            work.stop()
+            throw error
+        }
         do {
             engine = try AnswerEngine(
                 AnswerEngine.Setup(
@@ -69,6 +78,7 @@ final class LoadedModel: Sendable {
             ) { sinks.take($0) }
         } catch {
             work.stop()
+            counts.stop()
             throw error
         }
         adapters = LoadedAdapters(
@@ -78,6 +88,7 @@ final class LoadedModel: Sendable {
 
     deinit {
         work.stop()
+        counts.stop()
         engine.stop()
     }
 
@@ -85,6 +96,7 @@ final class LoadedModel: Sendable {
     func close() {
         sinks.end(.unloaded(path: path))
         work.stop()
+        counts.stop()
         engine.stop()
     }
 
@@ -96,17 +108,17 @@ final class LoadedModel: Sendable {
         guard now == identity else { throw .replaced(path: path) }
     }
 
-    /// Runs `body` on the preparing thread.
+    /// Runs `body` on the preparing thread, or on another one of this model.
     ///
     /// - Throws: what `body` throws; `ModelFlaw.unloaded`, `ReplyFailure.rateLimited`; a
     ///   `CancellationError` if the task is cancelled before its turn.
     func prepare<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
+        on thread: WorkThread? = nil, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let isWanted = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let outcome = work.run {
+                let outcome = (thread ?? work).run {
                     continuation.resume(
                         with: Result {
                             guard isWanted.isSet else { throw CancellationError() }

@@ -12,11 +12,13 @@ extension ModelFiles {
             default: return []
             }
         }
-        guard let card = try? MappedFile(path: FilePath.join(path, "README.md")) else { return [] }
+        guard let card = try? MappedFile(path: FilePath.join(path, Self.card)) else { return [] }
         let text = card.withBytes { String(decoding: $0.prefix(Self.cardBytes), as: UTF8.self) }
         return Self.languages(ofCard: text)
     }
 
+    /// The model card of a folder.
+    static let card = "README.md"
     private static let cardBytes = 64 << 10
 
     /// `language: en`, or `language:` and a list below it.

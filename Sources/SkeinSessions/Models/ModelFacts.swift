@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTraining
@@ -14,6 +15,8 @@ struct ModelFacts: Sendable {
 
     private struct Known {
         var identity: FileIdentity
+        /// Of the model card, which names languages and is no part of the model; nil: there is none.
+        var card: FileIdentity?
         var facts: ModelFacts
     }
 
@@ -26,8 +29,9 @@ struct ModelFacts: Sendable {
     /// - Throws: what opening it throws.
     static func of(_ path: String) throws -> ModelFacts {
         let identity = try FileIdentity(of: path)
+        let card = try? FileIdentity(of: FilePath.join(path, ModelFiles.card))
         if let found = known.withLock({ $0.first { $0.path == path } }),
-            found.known.identity == identity
+            found.known.identity == identity, found.known.card == card
         {
             return found.known.facts
         }
@@ -47,7 +51,7 @@ struct ModelFacts: Sendable {
             } ?? model.weightBytes)
         known.withLock { known in
             known.removeAll { $0.path == path }
-            known.append((path, Known(identity: identity, facts: facts)))
+            known.append((path, Known(identity: identity, card: card, facts: facts)))
             if known.count > most { known.removeFirst() }
         }
         return facts

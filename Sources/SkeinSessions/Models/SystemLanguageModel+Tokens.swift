@@ -13,7 +13,8 @@ extension SystemLanguageModel {
     ///
     /// - Parameter prompt: anything that can be a prompt.
     /// - Returns: how many they are.
-    /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`.
+    /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`; `.exceededContextWindowSize` with a count
+    ///   and a limit in bytes for a text above 64 MiB, as all counts of tokens here.
     nonisolated(nonsending)
         public func tokenCount(for prompt: some PromptRepresentable) async throws -> Int
     {
