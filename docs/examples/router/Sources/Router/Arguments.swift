@@ -124,18 +124,15 @@ struct Arguments {
             case "--instructions": conversation.instructions = try value()
             case "--budget": memory.budget = try number(64...16_777_216)
             case "--answer-tokens": memory.answerTokens = try number(1...1_048_576)
-            case "--patience":
-                patience.silence = .seconds(try number(1...86400))
-                patience.beginning = max(patience.beginning, patience.silence)
-                patience.whole = max(patience.whole, patience.silence * 10)
-            case "--first-patience":
-                patience.beginning = .seconds(try number(1...86400))
-                patience.whole = max(patience.whole, patience.beginning * 2)
+            case "--patience": patience.silence = .seconds(try number(1...86400))
+            case "--first-patience": patience.beginning = .seconds(try number(1...86400))
             case "--conversation": file = ConversationFile(URL(filePath: try value()))
             default: throw Flaw(description: "there is no option \(option)")
             }
         }
         if wantsHelp { return }
+        // Who waits longer for a piece waits longer for all of them.
+        patience.whole = max(patience.whole, patience.beginning + patience.silence * 10)
         for name in order {
             if let server = servers.first(where: { $0.name == name }) {
                 guard let wanted = server.model else {
@@ -148,13 +145,14 @@ struct Arguments {
                         name: name, base: server.base, model: wanted, key: server.key,
                         window: server.window))
             } else if let model {
-                let adapter = try adapter.map {
+                let loaded = try adapter.map {
                     try SystemLanguageModel.Adapter(fileURL: URL(filePath: $0))
                 }
                 providers.append(
                     LocalProvider(
                         name: name,
-                        model: SystemLanguageModel(model: URL(filePath: model), adapter: adapter)))
+                        model: SystemLanguageModel(model: URL(filePath: model), adapter: loaded),
+                        identity: "\(model) \(adapter ?? "")"))
             }
         }
         if simulates { providers.append(SimulatedProvider()) }
@@ -168,7 +166,5 @@ struct Arguments {
             if !settings.instructions.isEmpty { conversation.instructions = settings.instructions }
             conversation.isPrivate = stored.isPrivate || settings.isPrivate
         }
-        // What these options change lasts, and a file that cannot be written is no surprise after an answer.
-        try file?.save(conversation)
     }
 }

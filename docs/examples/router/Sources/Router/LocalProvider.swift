@@ -7,6 +7,8 @@ struct LocalProvider: Provider {
     let name: String
     let isLocal = true
     let model: SystemLanguageModel
+    /// Paths of the model and its adapter.
+    let identity: String
 
     var window: Int { model.contextSize }
 

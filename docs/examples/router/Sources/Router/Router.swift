@@ -11,6 +11,8 @@ import Synchronization
                 providers: arguments.providers, conversation: arguments.conversation,
                 policy: arguments.policy, memory: arguments.memory, patience: arguments.patience,
                 file: arguments.file)
+            // What the options change lasts, and a file that cannot be written is no surprise after an answer.
+            try await router.save()
             await chat(router)
         } catch {
             Console.complain("error: \(error)\n  see Router --help")
@@ -65,6 +67,9 @@ import Synchronization
             // The stream of a cancelled task ends without a word.
             if Task.isCancelled { Console.note("\n[stopped]") }
             return !Task.isCancelled
+        } catch is CancellationError {
+            Console.note("\n[stopped]")
+            return false
         } catch {
             Console.say("")
             Console.complain("error: \(error)")

@@ -76,6 +76,13 @@ package actor ChatRouter {
         throw RouterError.unknownProvider(name, known: providers.map(\.name))
     }
 
+    /// Writes the conversation's file, if it has one.
+    ///
+    /// - Throws: what writing the file throws.
+    package func save() throws {
+        try file?.save(conversation)
+    }
+
     /// From now on nothing more of this conversation leaves the machine; what is on its way is not called back.
     ///
     /// - Throws: what writing the file throws; the conversation is private in any case.

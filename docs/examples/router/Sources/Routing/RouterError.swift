@@ -19,7 +19,11 @@ extension RouterError: CustomStringConvertible {
             "there is nobody to ask; name a model or a server"
         case .notAnswered(let attempts):
             "nobody answered. "
-                + attempts.map { "\($0.provider): \($0.failure ?? "")" }.joined(separator: "; ")
+                + attempts.enumerated().filter { place, attempt in
+                    // Who came last has a later entry.
+                    !attempts[(place + 1)...].contains { $0.provider == attempt.provider }
+                }.map(\.element).map { "\($0.provider): \($0.failure ?? "")" }.joined(
+                    separator: "; ")
         case .busy: "another question is being answered; wait for its end or stop it"
         case .noQuestion: "the question is empty"
         case .unknownProvider(let name, let known):

@@ -64,6 +64,12 @@ package struct RoutingPolicy: Sendable {
                     ))
             }
         }
+        if order.asked.isEmpty {
+            // There is nobody else: so it does not come last.
+            let names = resting.map(\.provider.name)
+            order.passedOver.removeAll { names.contains($0.provider) }
+            resting = resting.map { ($0.provider, "it failed lately, and there is nobody else") }
+        }
         order.asked += resting
         return order
     }

@@ -1,11 +1,6 @@
 import Foundation
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A server on a free port of this machine that answers each request with the bytes of a script, and then closes the
 /// connection or keeps it open without a word.

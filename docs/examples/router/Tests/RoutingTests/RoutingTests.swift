@@ -200,22 +200,20 @@ struct RoutingTests {
     }
 
     @Test func aConversationThatBecomesPrivateStaysHere() async throws {
-        let local = FakeProvider("local", [.stall()])
+        let (answer, source) = AsyncThrowingStream<String, any Error>.makeStream()
+        let local = FakeProvider("local", [.passOn(answer)])
         let remote = FakeProvider("remote", [.answer(["never"])], isLocal: false)
-        var patience = Patience()
-        patience.beginning = .milliseconds(50)
-        let router = try ChatRouter(providers: [local, remote], patience: patience)
-        for try await event in router.ask(question) {
-            guard case .asking = event else { continue }
-            try await router.makePrivate()
-            break
-        }
-        let second = try ChatRouter(providers: [local, remote], patience: patience)
-        let asking = Task { await outcome(of: second.ask(question)) }
-        try await until { local.asked.count >= 2 }
-        try await second.makePrivate()
-        let (_, error) = await asking.value
+        let router = try ChatRouter(providers: [local, remote])
+        let asking = Task { await outcome(of: router.ask(question)) }
+        try await until { local.asked.count == 1 }
+        try await router.makePrivate()
+        source.finish(throwing: ProviderFailure.cutOff)
+        let (events, error) = await asking.value
         #expect(error is RouterError)
+        #expect(
+            events.last
+                == .failed(
+                    provider: "remote", reason: ProviderFailure.isPrivate.description, shown: 0))
         #expect(remote.asked.isEmpty)
     }
 

@@ -66,6 +66,10 @@ struct ServerProviderTests {
     }
 
     @Test func whatComesBeforeTheConnectionEndsIsPassedOn() async throws {
+        let finished = try await answer(
+            Self.head + Self.event("To")
+                + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n")
+        #expect(finished.error == nil && finished.pieces == ["To"])
         for end in ["", "data: {\"choices\":[{\"delta\":", "data: [DONE]"] {
             let (pieces, error, _) = try await answer(Self.head + Self.event("To ") + end)
             #expect(pieces == ["To "])
@@ -203,10 +207,12 @@ struct ServerProviderTests {
                 try ServerProvider(name: "server", base: url(server), model: "eel"),
                 FakeProvider("other", [.answer(["Home."])]),
             ], patience: patience)
-        #expect(try await router.said("Well?") == "Home.")
+        // The other one may take longer than that, too, if the machine is busy: then both are asked again.
+        try await until { await outcome(of: router.ask("Well?")).error == nil }
+        #expect(await router.conversation.turns.map(\.answer) == ["Home."])
         #expect(
-            await router.routes.last?.attempts.first?.failure == "nothing came for 100 ms")
-        try await until { server.clientsGone == 1 }
+            await router.routes.first?.attempts.first?.failure == "nothing came for 100 ms")
+        try await until { server.clientsGone >= 1 }
     }
 
     @Test func addresses() throws {

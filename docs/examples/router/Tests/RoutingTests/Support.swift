@@ -30,9 +30,18 @@ extension ChatRouter {
 }
 
 /// Waits for an event that must come, however busy the machine is.
+///
+/// - Throws: `TooLate` after five minutes.
 func until(_ isSo: () async -> Bool) async throws {
-    while await !isSo() { try await Task.sleep(for: .milliseconds(2)) }
+    let end = ContinuousClock.now + .seconds(300)
+    while await !isSo() {
+        guard ContinuousClock.now < end else { throw TooLate() }
+        try await Task.sleep(for: .milliseconds(2))
+    }
 }
+
+/// What was waited for has not come.
+struct TooLate: Error {}
 
 /// A folder that is removed with the test's end.
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {

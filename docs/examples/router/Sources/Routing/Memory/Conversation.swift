@@ -33,8 +33,8 @@ package struct Conversation: Codable, Sendable, Equatable {
         package var text: String?
         /// How many of the first turns it stands for.
         package var turns: Int
-        /// Who made it. It is told to nobody else: it stands among the instructions, where a stranger's words
-        /// have no place.
+        /// The identity of who made it. It is told to nobody else: it stands among the instructions, where a
+        /// stranger's words have no place.
         package var provider: String
 
         package init(text: String?, turns: Int, provider: String) {

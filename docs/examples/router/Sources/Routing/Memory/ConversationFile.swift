@@ -60,11 +60,27 @@ package struct ConversationFile: Sendable {
         let data = try encoder.encode(conversation)
         guard data.count <= Self.limit else { throw Flaw.full(url.path, limit: Self.limit) }
         let part = url.path + ".part"
-        guard
-            FileManager.default.createFile(
-                atPath: part, contents: data, attributes: [.posixPermissions: 0o600]),
-            rename(part, url.path) == 0
-        else { throw Flaw.unwritable(url.path, String(cString: strerror(errno))) }
+        // Nobody else may read it, not even for a moment.
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw unwritable() }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        do {
+            defer { close(descriptor) }
+            try file.write(contentsOf: data)
+            try file.synchronize()
+        } catch {
+            unlink(part)
+            throw Flaw.unwritable(url.path, error.localizedDescription)
+        }
+        guard rename(part, url.path) == 0 else {
+            let flaw = unwritable()
+            unlink(part)
+            throw flaw
+        }
+    }
+
+    private func unwritable() -> Flaw {
+        .unwritable(url.path, String(cString: strerror(errno)))
     }
 
     /// Why a file is no conversation, or cannot become one.

@@ -62,7 +62,7 @@ package struct Memory: Sendable {
             let whole = try await prompt(from: 0)
             if whole.tokens <= room { return whole }
         }
-        let known = conversation.summary.flatMap { $0.provider == provider.name ? $0 : nil }
+        let known = conversation.summary.flatMap { $0.provider == provider.identity ? $0 : nil }
         if let known, known.turns >= max(1, earliest) {
             let shorter = try await prompt(from: known.turns, known)
             if shorter.tokens <= room { return shorter }
@@ -84,7 +84,7 @@ package struct Memory: Sendable {
                     of: conversation, after: known, turns: first, room: room, provider, summarize)
                 let told = try await prompt(
                     from: first,
-                    Conversation.Summary(text: text, turns: first, provider: provider.name))
+                    Conversation.Summary(text: text, turns: first, provider: provider.identity))
                 if told.tokens <= room { return told }
                 reason = "it has more tokens than there is room for"
             } catch {
@@ -95,7 +95,7 @@ package struct Memory: Sendable {
         }
         // The next turns leave it at that, too.
         var told = try await prompt(
-            from: first, Conversation.Summary(text: nil, turns: first, provider: provider.name))
+            from: first, Conversation.Summary(text: nil, turns: first, provider: provider.identity))
         told.whyNoSummary = reason
         return told
     }
@@ -143,9 +143,12 @@ package struct Memory: Sendable {
             try Task.checkCancellation()
             return try await provider.tokenCount(of: messages(from: $0)) <= limit
         }
-        // Not even the last turn that left: of nothing there is no summary.
+        // Not even the last turn that left: then what is known has to do, and of nothing there is no summary.
         guard first < turns else {
-            throw ProviderFailure.other("what left has no room to be summed up in")
+            guard let text = before?.text else {
+                throw ProviderFailure.other("what left has no room to be summed up in")
+            }
+            return text
         }
         return try await summarize(messages(from: first), summaryTokens)
     }

@@ -24,6 +24,8 @@ package struct Message: Encodable, Sendable, Equatable {
 package protocol Provider: Sendable {
     /// What people call it by.
     var name: String { get }
+    /// What it is, whatever it is called the next time: an address and a model.
+    var identity: String { get }
     /// Whether nothing that it is asked leaves this machine.
     var isLocal: Bool { get }
     /// Whether its answers come from no model. Such a provider is asked by its name and never otherwise.
@@ -51,6 +53,7 @@ package protocol Provider: Sendable {
 }
 
 extension Provider {
+    package var identity: String { name }
     package var isSimulation: Bool { false }
     package func hindrance() async -> String? { nil }
 }

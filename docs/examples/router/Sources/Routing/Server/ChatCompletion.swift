@@ -45,6 +45,8 @@ struct CompletionReader {
     private var sent = 0
     /// Whether the answer is complete, whatever the connection does.
     private(set) var hasEnded = false
+    /// Whether its last piece has come: the connection may end.
+    private var isFinished = false
 
     /// Bytes that an answer may have in any case.
     private static let aroundLimit = 1 << 20
@@ -75,6 +77,7 @@ struct CompletionReader {
             if choice.finishReason == "content_filter" {
                 throw .refused("the server's filter has stopped the answer")
             }
+            if choice.finishReason != nil { isFinished = true }
             guard let piece = choice.delta?.content, !piece.isEmpty else { continue }
             bytes += piece.utf8.count
             guard bytes <= limit else { throw .endless(bytes: limit) }
@@ -87,7 +90,7 @@ struct CompletionReader {
     ///
     /// - Throws: `ProviderFailure.cutOff` if the answer had not.
     func end() throws(ProviderFailure) {
-        guard hasEnded else { throw .cutOff }
+        guard hasEnded || isFinished else { throw .cutOff }
     }
 
     /// What a server says instead of an answer.

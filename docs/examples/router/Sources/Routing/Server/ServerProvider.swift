@@ -23,7 +23,7 @@ package struct ServerProvider: Provider {
     package init(
         name: String, base: URL, model: String, key: String? = nil, window: Int = 4096
     ) throws {
-        guard let host = base.host, ["http", "https"].contains(base.scheme),
+        guard let host = base.host, ["http", "https"].contains(base.scheme?.lowercased()),
             1...65535 ~= base.port ?? 80
         else {
             throw Flaw.address(base.absoluteString)
@@ -36,7 +36,9 @@ package struct ServerProvider: Provider {
         self.window = window
         endpoint = base.appending(path: "chat/completions")
         isLocal = (Self.localHosts + ["[::1]"]).contains(host)
-        guard key == nil || isLocal || base.scheme == "https" else { throw Flaw.openKey(host) }
+        guard key == nil || isLocal || base.scheme?.lowercased() == "https" else {
+            throw Flaw.openKey(host)
+        }
     }
 
     /// The environment may name a proxy on another machine. What is for this machine stays here; libcurl looks at the
@@ -66,9 +68,15 @@ package struct ServerProvider: Provider {
         }
     }
 
-    /// An estimate, rather too high: a token has three bytes or more in most text, and a message some more tokens.
+    package var identity: String { "\(endpoint.absoluteString) \(model)" }
+
+    /// An estimate, rather too high: a token has three bytes or more in most text of ASCII, other characters may be a
+    /// token for each byte, and a message has some more tokens.
     package func tokenCount(of messages: [Message]) -> Int {
-        messages.reduce(8) { $0 + 8 + ($1.text.utf8.count + 2) / 3 }
+        messages.reduce(8) { sum, message in
+            let plain = message.text.utf8.reduce(0) { $0 + ($1 < 0x80 ? 1 : 0) }
+            return sum + 8 + (plain + 2) / 3 + message.text.utf8.count - plain
+        }
     }
 
     package func answer(
