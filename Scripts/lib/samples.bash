@@ -29,7 +29,8 @@ adapters() {
         die "Adapters: $(tail -n 4 "$log")" "run it by hand"
     for seed in 0 1; do
         loss=$("$skein" evaluate --model "$model" --adapter "$work/release-$seed/adapter" --data "$held" \
-            --max-length 64 --json 2>"$work/evaluate.log" | sed -n 's/.*"adapter":{"loss":\([0-9.e-]*\),.*/\1/p') || true
+            --max-length 64 --json 2>"$work/evaluate.log" |
+            sed -n 's/.*"adapter":{"loss":\([0-9.e-]*\),.*/\1/p') || true
         [[ -n $loss ]] || die "skein evaluate: $(tail -n 2 "$work/evaluate.log")" "run it by hand"
         same "release: held-out loss of adapter $seed" "$loss" "$(sed -n "s/^loss of $seed: //p" "$log")"
     done
