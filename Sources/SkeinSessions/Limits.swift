@@ -11,6 +11,8 @@ enum SessionLimits {
     static let nameBytes = 1000
     /// How deep the parts of one definition may be nested: arrays of arrays, unions in unions.
     static let formDepth = 64
+    /// Texts of one model that wait for their tokens to be counted.
+    static let waitingCounts = 1 << 16
     /// Bytes of a text whose tokens are counted.
     static let countedBytes = 64 << 20
     /// Compiled schemas that stay, if their bytes allow it.

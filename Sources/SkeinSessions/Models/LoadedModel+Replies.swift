@@ -196,6 +196,8 @@ enum ReplyFailure: Error, Equatable {
     case adaptersFull
     /// Prompt and reply have no room.
     case promptTooLong(tokens: Int, limit: Int)
+    /// Others wait for tokens to be counted.
+    case countsFull(limit: Int)
     /// A text whose tokens are asked for has no end in sight.
     case textTooLong(bytes: Int, limit: Int)
 }
@@ -218,6 +220,10 @@ extension ReplyFailure: Explained {
                 what: "the adapters of requests under way take all room for adapters",
                 remedy: "try again in a second, or raise adapterBytes in "
                     + "SystemLanguageModel.Resources", status: .usage)
+        case .countsFull(let limit):
+            Explanation(
+                what: "\(limit) texts wait for their tokens to be counted already",
+                remedy: "wait for some of them first", status: .usage)
         case .textTooLong(let bytes, let limit):
             Explanation(
                 what: "the text has \(bytes) bytes, and the tokens of at most \(limit) are counted",

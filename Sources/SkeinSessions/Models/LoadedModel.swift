@@ -62,7 +62,7 @@ final class LoadedModel: Sendable {
         let work = try WorkThread("skein-prepare", limit: limit)
         self.work = work
         do {
-            counts = try WorkThread("skein-count", limit: limit)
+            counts = try WorkThread("skein-count", limit: SessionLimits.waitingCounts)
         } catch {
             work.stop()
             throw error
@@ -125,7 +125,12 @@ final class LoadedModel: Sendable {
                             return try body()
                         })
                 }
-                if let failure = failure(outcome) { continuation.resume(throwing: failure) }
+                if let failure = failure(outcome) {
+                    let isCount = thread === counts
+                    continuation.resume(
+                        throwing: isCount && outcome == .full
+                            ? ReplyFailure.countsFull(limit: SessionLimits.waitingCounts) : failure)
+                }
             }
         } onCancel: {
             isWanted.clear()

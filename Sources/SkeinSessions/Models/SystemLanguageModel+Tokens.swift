@@ -13,8 +13,9 @@ extension SystemLanguageModel {
     ///
     /// - Parameter prompt: anything that can be a prompt.
     /// - Returns: how many they are.
-    /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`; `.exceededContextWindowSize` with a count
-    ///   and a limit in bytes for a text above 64 MiB, as all counts of tokens here.
+    /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`; as all counts of tokens here,
+    ///   `.exceededContextWindowSize` with a count and a limit in bytes for a text above 64 MiB, and
+    ///   `.rateLimited` while 65,536 others wait.
     nonisolated(nonsending)
         public func tokenCount(for prompt: some PromptRepresentable) async throws -> Int
     {

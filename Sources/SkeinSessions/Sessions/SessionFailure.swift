@@ -34,6 +34,11 @@ enum SessionFailure {
                 .init(
                     debugDescription: text, limit: limit, count: waiting,
                     retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
+        case ReplyFailure.countsFull(let limit):
+            return GenerationError.rateLimited(
+                .init(
+                    debugDescription: text, limit: limit, count: limit,
+                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
         case ReplyFailure.schemasFull:
             return GenerationError.rateLimited(
                 .init(

@@ -113,6 +113,23 @@ struct LocalModelTests {
         }
     }
 
+    @Test("Many texts are counted at once, whatever requests may wait")
+    func countsAtOnce() async throws {
+        try await withCase { tiny in
+            let model = tiny.model {
+                $0.parallelReplies = 1
+                $0.waitingRequests = 0
+            }
+            let text = String(repeating: "the end of the world ", count: 20)
+            let count = try await model.tokenCount(for: text)
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<600 { group.addTask { try await model.tokenCount(for: text) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(counts == Array(repeating: count, count: 600))
+        }
+    }
+
     @Test("The schema in the prompt takes exactly its tokenCount")
     func schemaTokens() async throws {
         try await withCase { tiny in

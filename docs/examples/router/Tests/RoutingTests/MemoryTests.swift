@@ -217,6 +217,8 @@ struct MemoryTests {
             #expect(
                 stored.summary
                     == Conversation.Summary(text: "They spoke.", turns: 16, provider: "one"))
+            try Data("old".utf8).write(to: URL(filePath: file.url.path + ".part"))
+            try file.save(stored)
             let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             try await router.makePrivate()

@@ -70,7 +70,10 @@ struct ServerProviderTests {
             Self.head + Self.event("To")
                 + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n")
         #expect(finished.error == nil && finished.pieces == ["To"])
-        for end in ["", "data: {\"choices\":[{\"delta\":", "data: [DONE]"] {
+        for end in [
+            "", "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"\"}]}\n\n",
+            "data: {\"choices\":[{\"delta\":", "data: [DONE]",
+        ] {
             let (pieces, error, _) = try await answer(Self.head + Self.event("To ") + end)
             #expect(pieces == ["To "])
             #expect(error as? ProviderFailure == .cutOff, "\(end)")

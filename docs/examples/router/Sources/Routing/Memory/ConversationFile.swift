@@ -60,8 +60,9 @@ package struct ConversationFile: Sendable {
         let data = try encoder.encode(conversation)
         guard data.count <= Self.limit else { throw Flaw.full(url.path, limit: Self.limit) }
         let part = url.path + ".part"
-        // Nobody else may read it, not even for a moment.
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+        // Nobody else may read it, not even for a moment: so never a file that was there before.
+        unlink(part)
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else { throw unwritable() }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         do {

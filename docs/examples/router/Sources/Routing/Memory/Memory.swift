@@ -148,7 +148,8 @@ package struct Memory: Sendable {
             guard let text = before?.text else {
                 throw ProviderFailure.other("what left has no room to be summed up in")
             }
-            return text
+            let more = " (More was said after that.)"
+            return text.hasSuffix(more) ? text : text + more
         }
         return try await summarize(messages(from: first), summaryTokens)
     }

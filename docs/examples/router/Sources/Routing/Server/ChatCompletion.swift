@@ -77,7 +77,7 @@ struct CompletionReader {
             if choice.finishReason == "content_filter" {
                 throw .refused("the server's filter has stopped the answer")
             }
-            if choice.finishReason != nil { isFinished = true }
+            if let reason = choice.finishReason, !reason.isEmpty { isFinished = true }
             guard let piece = choice.delta?.content, !piece.isEmpty else { continue }
             bytes += piece.utf8.count
             guard bytes <= limit else { throw .endless(bytes: limit) }

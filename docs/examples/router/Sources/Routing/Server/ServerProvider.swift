@@ -68,7 +68,10 @@ package struct ServerProvider: Provider {
         }
     }
 
-    package var identity: String { "\(endpoint.absoluteString) \(model)" }
+    // Without a query, which may be a key.
+    package var identity: String {
+        "\(endpoint.host ?? ""):\(endpoint.port ?? 0)\(endpoint.path) \(model)"
+    }
 
     /// An estimate, rather too high: a token has three bytes or more in most text of ASCII, other characters may be a
     /// token for each byte, and a message has some more tokens.
