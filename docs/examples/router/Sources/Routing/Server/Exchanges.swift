@@ -5,7 +5,7 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The process's HTTP client. It has one session, since on Linux each session keeps threads and descriptors.
+/// The process's HTTP client. It has one session: on Linux each leaves descriptors behind.
 ///
 /// `@unchecked`: Foundation's superclass is not Sendable; `session` is set once, before anybody else has this object.
 final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
