@@ -43,9 +43,7 @@ package struct MLflowOnLoopback {
     package func fetcher(_ variables: [String: String]) throws -> String {
         let path = directory + "/fetch-\(UUID().uuidString)"
         let exports = variables.map { "export \($0.key)='\($0.value)'\n" }.sorted().joined()
-        let text = "#!/bin/sh\n\(exports)exec '\(try TestPaths.fetcher)' \"$@\"\n"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        guard chmod(path, 0o700) == 0 else { throw NotStarted() }
+        try ShellScript.write("\(exports)exec '\(try TestPaths.fetcher)' \"$@\"\n", at: path)
         return path
     }
 
