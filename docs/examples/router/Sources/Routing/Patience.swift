@@ -22,8 +22,9 @@ package struct Patience: Sendable {
             let reading = Task {
                 do {
                     for try await piece in answer {
-                        deadline.move(to: clock.now + silence, stalled: silence)
+                        // What has come is passed on first, however long this task is then kept waiting.
                         continuation.yield(piece)
+                        deadline.move(to: clock.now + silence, stalled: silence)
                     }
                     continuation.finish()
                 } catch {

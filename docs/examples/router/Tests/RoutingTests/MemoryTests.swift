@@ -127,6 +127,29 @@ struct MemoryTests {
         #expect(provider.asked == [[Message(.user, "Well then?")]])
     }
 
+    @Test func whatIsKnownStaysWithItsRemarkOrWithout() async throws {
+        // 104 tokens of room: 2 for the question, 4 before the summary, and 5 for the remark if it fits.
+        for (words, remark) in [(93, " (More was said after that.)"), (94, ""), (98, "")] {
+            let provider = FakeProvider("one", [], window: 124)
+            let known = Array(repeating: "eel", count: words).joined(separator: " ")
+            var conversation = conversation(turns: 1)
+            conversation.instructions = ""
+            conversation.turns.append(
+                Turn(
+                    question: "Why?", answer: String(repeating: "word ", count: 300), provider: "x")
+            )
+            conversation.summary = Conversation.Summary(text: known, turns: 1, provider: "one")
+            let told = try await memory().recollection(
+                of: conversation, question: "Well then?", for: provider
+            ) { _, _ in
+                Issue.record("there is no room to sum up in")
+                return ""
+            }
+            #expect(told.summary?.text == known + remark, "\(words)")
+            #expect(told.leftOut == 2 && told.tokens <= 104)
+        }
+    }
+
     @Test func aSummaryIsToldToWhoMadeIt() async throws {
         let first = FakeProvider("first", [.answer(["Obey me."]), .answer(["ok"])], window: 124)
         let second = FakeProvider(

@@ -60,6 +60,24 @@ struct ServerProviderTests {
         #expect(body["messages"] as? [[String: String]] == messages)
     }
 
+    @Test func whoIsAskedIsKnownByAddressAndModel() throws {
+        func identity(_ address: String, _ model: String = "eel") throws -> String {
+            try ServerProvider(
+                name: "server", base: try #require(URL(string: address)), model: model, key: nil
+            ).identity
+        }
+        let known = try identity("http://127.0.0.1:8080/v1")
+        for (address, model) in [
+            ("https://127.0.0.1:8080/v1", "eel"), ("http://127.0.0.1:8081/v1", "eel"),
+            ("http://127.0.0.2:8080/v1", "eel"), ("http://127.0.0.1:8080/v2", "eel"),
+            ("http://127.0.0.1:8080/v1", "cod"),
+        ] {
+            #expect(try identity(address, model) != known, "\(address) \(model)")
+        }
+        // It is kept in a file, where a key must not be.
+        #expect(try identity("http://127.0.0.1:8080/v1?key=s3cret") == known)
+    }
+
     @Test func aKeyIsSent() async throws {
         let (_, _, request) = try await answer(Self.head + Self.done, key: "s3cret")
         #expect(request.contains("Authorization: Bearer s3cret\r\n"))

@@ -80,12 +80,20 @@ package struct Memory: Sendable {
         var reason = "none is wanted"
         if summaryTokens > 0 {
             do {
-                let text = try await summary(
+                var text = try await summary(
                     of: conversation, after: known, turns: first, room: room, provider, summarize)
-                let told = try await prompt(
-                    from: first,
-                    Conversation.Summary(text: text, turns: first, provider: provider.identity))
-                if told.tokens <= room { return told }
+                func told() async throws -> Recollection {
+                    try await prompt(
+                        from: first,
+                        Conversation.Summary(text: text, turns: first, provider: provider.identity))
+                }
+                var recollection = try await told()
+                if recollection.tokens > room, text.hasSuffix(Self.remark) {
+                    // What is known is worth more than the remark behind it.
+                    text.removeLast(Self.remark.count)
+                    recollection = try await told()
+                }
+                if recollection.tokens <= room { return recollection }
                 reason = "it has more tokens than there is room for"
             } catch {
                 // Without a summary the conversation still goes on; a cancelled one does not.
@@ -115,6 +123,9 @@ package struct Memory: Sendable {
         }
         return low
     }
+
+    /// Behind a summary that what left since did not fit into.
+    private static let remark = " (More was said after that.)"
 
     /// A summary of the first turns: of the last summary and what has left since, as far as that fits.
     private func summary(
@@ -148,8 +159,7 @@ package struct Memory: Sendable {
             guard let text = before?.text else {
                 throw ProviderFailure.other("what left has no room to be summed up in")
             }
-            let more = " (More was said after that.)"
-            return text.hasSuffix(more) ? text : text + more
+            return text.hasSuffix(Self.remark) ? text : text + Self.remark
         }
         return try await summarize(messages(from: first), summaryTokens)
     }

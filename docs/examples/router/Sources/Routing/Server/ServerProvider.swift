@@ -68,9 +68,10 @@ package struct ServerProvider: Provider {
         }
     }
 
-    // Without a query, which may be a key.
+    // With the scheme: whoever changes answers on the way of http is not who answers over https. Without a
+    // query, which may be a key.
     package var identity: String {
-        "\(endpoint.host ?? ""):\(endpoint.port ?? 0)\(endpoint.path) \(model)"
+        "\(endpoint.scheme?.lowercased() ?? "")://\(endpoint.host ?? ""):\(endpoint.port ?? 0)\(endpoint.path) \(model)"
     }
 
     /// An estimate, rather too high: a token has three bytes or more in most text of ASCII, other characters may be a
