@@ -15,7 +15,7 @@ extension SystemLanguageModel {
     /// - Returns: how many they are.
     /// - Throws: `LanguageModelSession.GenerationError.assetsUnavailable`; as all counts of tokens here,
     ///   `.exceededContextWindowSize` with a count and a limit in bytes for a text above 64 MiB, and
-    ///   `.rateLimited` while 65,536 others wait.
+    ///   `.rateLimited` while 65,536 others wait or, before the model is loaded, more than may wait for a reply.
     nonisolated(nonsending)
         public func tokenCount(for prompt: some PromptRepresentable) async throws -> Int
     {
