@@ -59,16 +59,19 @@ struct PatienceTests {
     @Test func aTrickleHasAnEnd() async throws {
         let (endless, source) = AsyncThrowingStream<String, any Error>.makeStream()
         let trickle = Task {
-            while !Task.isCancelled {
+            // It has an end of its own, for a patience that has none.
+            let end = ContinuousClock.now + .seconds(300)
+            while !Task.isCancelled, ContinuousClock.now < end {
                 source.yield("drop ")
                 try await Task.sleep(for: .milliseconds(1))
             }
+            source.finish()
         }
         source.onTermination = { _ in trickle.cancel() }
         await #expect(throws: ProviderFailure.tooSlow(.milliseconds(200))) {
             for try await _ in patience(whole: .milliseconds(200)).watching(endless) {}
         }
-        // It is told, and ends.
+        // It is told.
         try await until { trickle.isCancelled }
     }
 

@@ -10,6 +10,13 @@ struct ServerProviderTests {
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\(text)\"}}]}\n\n"
     }
 
+    /// More than any server here takes, so that a defect is an error and not a wait.
+    private static var patience: Patience {
+        var patience = Patience()
+        (patience.beginning, patience.silence) = (.seconds(300), .seconds(300))
+        return patience
+    }
+
     private static let done = "data: [DONE]\n\n"
 
     /// Asks a server that answers so.
@@ -165,7 +172,8 @@ struct ServerProviderTests {
         defer { server.stop() }
         let provider = try ServerProvider(name: "server", base: url(server), model: "eel")
         var text = ""
-        for try await piece in provider.answer(to: [Message(.user, "Well?")], tokens: 8) {
+        let answer = provider.answer(to: [Message(.user, "Well?")], tokens: 8)
+        for try await piece in Self.patience.watching(answer) {
             text += piece
         }
         #expect(text == "To sea.")
@@ -208,7 +216,8 @@ struct ServerProviderTests {
         ])
         defer { server.stop() }
         let provider = try ServerProvider(name: "server", base: url(server), model: "eel")
-        for try await piece in provider.answer(to: [Message(.user, "Well?")], tokens: 8) {
+        let answer = provider.answer(to: [Message(.user, "Well?")], tokens: 8)
+        for try await piece in Self.patience.watching(answer) {
             #expect(piece == "To ")
             break
         }
