@@ -53,6 +53,7 @@ let package = Package(
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
         room("Grammar", ["SkeinBasics"]),
+        room("Tables", ["SkeinBasics", "CSkeinZstd"]),
         room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
@@ -130,6 +131,7 @@ let package = Package(
         tests(of: "Formats", ["SkeinBasics"]),
         tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
         tests(of: "Grammar", ["SkeinBasics"]),
+        tests(of: "Tables", ["SkeinBasics"]),
         tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         tests(
             of: "Training",

@@ -1,6 +1,6 @@
 import CSkeinZstd
 
-/// One zstd frame for one byte plane. The only file that uses the library.
+/// One zstd frame for one byte plane. The only file of the room that uses the library.
 ///
 /// A frame says how long its contents are, but the receiver already knows: no frame decides how
 /// much is allocated.

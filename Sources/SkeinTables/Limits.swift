@@ -1,0 +1,49 @@
+/// Bounds on everything that this room reads, with their arithmetic.
+enum Limits {
+    /// One row as JSON, as much as SkeinTraining takes for a line: 16 MiB of text is about 4 million
+    /// tokens, thirty times the longest context of a model that a CPU can train.
+    static let rowBytes = 16 << 20
+
+    /// Rows of a file, as many as SkeinTraining takes: random numbers are addressed by row, with 32 bits.
+    static let rows = 1 << 31
+
+    /// Columns of a table. Data for training has below 50; a thousand columns are a matrix of numbers.
+    static let columns = 1024
+
+    /// Bytes of a column's name, which is repeated in each row.
+    static let nameBytes = 1024
+
+    /// Arrays and objects inside each other in JSON. Tools' schemas go down to about 20.
+    static let jsonDepth = 512
+
+    /// Elements of a Parquet schema: 1024 columns of 16 elements. At about 150 bytes each they take
+    /// 2.5 MB.
+    static let schemaElements = 16 << 10
+
+    /// Levels of a Parquet schema. A list takes two of them; messages with calls of tools take seven.
+    static let schemaDepth = 32
+
+    /// Structs and lists inside each other in Parquet's own metadata, which needs eight.
+    static let thriftDepth = 32
+
+    /// Parquet's footer. Statistics of 1000 columns in 1000 row groups take some 100 MB; it is a part of
+    /// the mapped file and is not copied.
+    static let footerBytes = 256 << 20
+
+    /// Row groups: 8 bytes are kept of each. Writers put 1000 to a million rows into one.
+    static let rowGroups = 1 << 20
+
+    /// Header of a page, which holds two statistics: a smallest and a greatest value of a column.
+    static let pageHeaderBytes = 2 * rowBytes
+
+    /// One page after decompression. Writers aim at 1 MiB but look after every 1024 values, so that
+    /// long texts make pages of 1024 x 100 kB = 100 MB.
+    static let pageBytes = 256 << 20
+
+    /// Values of one page. A page of 1 MiB of equal values has as many as its row group; Arrow's
+    /// largest row group has 64 Mi rows.
+    static let pageValues = 64 << 20
+
+    /// Decompressed pages of all columns together: 10 columns of pages of 100 MB each.
+    static let openBytes = 1 << 30
+}

@@ -1,0 +1,144 @@
+/// A Parquet file: its columns, and its rows as JSON objects.
+///
+/// Rows are read row group by row group and page by page; of each wanted leaf one page is in memory. Of
+/// encodings PLAIN and dictionaries are read, of codecs SNAPPY and ZSTD. Source: parquet.thrift, README.md
+/// and Encodings.md of apache/parquet-format 2.11.
+package struct ParquetTable {
+    /// Names of the columns, in the file's order; a column may be a struct or a list.
+    package let columns: [String]
+    package let rowCount: Int
+    private let bytes: UnsafeRawBufferPointer
+    private let schema: Schema
+    private let footer: Range<Int>
+    /// Where each row group's metadata starts in the footer.
+    private let groups: [Int]
+
+    /// Whether a file starts like a Parquet file, also an encrypted one.
+    package static func isParquet(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.starts(with: Self.magic) || bytes.starts(with: Self.encryptedMagic)
+    }
+
+    private static let magic = Array("PAR1".utf8)
+    private static let encryptedMagic = Array("PARE".utf8)
+
+    /// Reads the footer and checks it: sizes, offsets and counts. It reads no page.
+    ///
+    /// - Parameter bytes: the whole file; it must stay where it is as long as the table is used.
+    /// - Throws: `TableProblem`.
+    package init(_ bytes: UnsafeRawBufferPointer) throws(TableProblem) {
+        let end = bytes.suffix(4)
+        if bytes.starts(with: Self.encryptedMagic) || end.elementsEqual(Self.encryptedMagic) {
+            throw .encrypted
+        }
+        guard bytes.count >= 12, bytes.starts(with: Self.magic), end.elementsEqual(Self.magic)
+        else { throw .notParquet }
+        let lengthPlace = bytes.count - 8
+        let length = Int(
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: lengthPlace, as: UInt32.self)))
+        guard length <= lengthPlace - 4 else {
+            throw .damaged(
+                part: "the footer", offset: lengthPlace, problem: "claims \(length) bytes")
+        }
+        guard length <= Limits.footerBytes else {
+            throw .tooLarge(part: "the footer", limit: Limits.footerBytes, found: length)
+        }
+        let footer = (lengthPlace - length)..<lengthPlace
+        var reader = Self.reader(bytes, footer)
+        let metadata = try FileMetadata(&reader, fileBytes: footer.lowerBound)
+        self.bytes = bytes
+        self.footer = footer
+        schema = metadata.schema
+        groups = metadata.groups
+        rowCount = metadata.rowCount
+        columns = schema.columns.map(\.name)
+    }
+
+    private static func reader(
+        _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>
+    ) -> ThriftReader {
+        ThriftReader(
+            UnsafeRawBufferPointer(rebasing: bytes[range]), part: "the footer",
+            fileOffset: range.lowerBound)
+    }
+
+    /// Gives each row to `body`, in the file's order, with the wanted columns alone.
+    ///
+    /// A row with NaN, infinity or bytes that are not UTF-8, or of more than 16 MiB, is a `BadRow`.
+    ///
+    /// - Parameters:
+    ///   - wanted: names of columns, whether the file has them or not; nil for all of the file.
+    ///   - body: is called for each row; its errors end the reading.
+    /// - Throws: `TableProblem`; what `body` throws.
+    package func forEachRow(
+        columns wanted: Set<String>?, _ body: (RowResult) throws -> Void
+    ) throws {
+        let nodes = schema.columns.filter { wanted?.contains($0.name) ?? true }
+        guard !nodes.isEmpty else { throw TableProblem.noWantedColumn(found: columns) }
+        try check(nodes)
+        let budget = PageBudget()
+        var number = 0
+        for index in groups.indices {
+            let group = try group(index)
+            var cursors = [ColumnCursor?](repeating: nil, count: schema.leaves.count)
+            for node in nodes {
+                try open(node, of: node.name, group, budget, &cursors)
+            }
+            var assembler = RowAssembler(nodes, cursors)
+            for _ in 0..<group.rowCount {
+                number += 1
+                try body(try assembler.row(number))
+            }
+            try assembler.finish()
+        }
+    }
+
+    private func group(_ index: Int) throws(TableProblem) -> RowGroup {
+        var reader = Self.reader(
+            bytes, (footer.lowerBound + groups[index])..<footer.upperBound)
+        return try RowGroup(&reader, leaves: schema.leaves, fileBytes: footer.lowerBound)
+    }
+
+    /// Refuses types, codecs and encodings before the first row is given.
+    private func check(_ nodes: [SchemaNode]) throws(TableProblem) {
+        for node in nodes {
+            if let name = node.refusal {
+                throw .unsupported(column: node.name, feature: .type(name))
+            }
+        }
+        for index in groups.indices {
+            let group = try group(index)
+            for node in nodes {
+                for chunk in group.chunks[node.leaves] {
+                    guard PageCodec(rawValue: chunk.codec) != nil else {
+                        let name = PageCodec.name(chunk.codec)
+                        throw .unsupported(column: node.name, feature: .codec(name))
+                    }
+                    if let encoding = chunk.foreignEncoding {
+                        let name = PageEncoding.name(encoding)
+                        throw .unsupported(column: node.name, feature: .encoding(name))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a cursor for each leaf beneath `node`.
+    private func open(
+        _ node: SchemaNode, of column: String, _ group: RowGroup, _ budget: PageBudget,
+        _ cursors: inout [ColumnCursor?]
+    ) throws(TableProblem) {
+        switch node.kind {
+        case .leaf(let kind):
+            let leaf = node.leaves.lowerBound
+            let chunk = group.chunks[leaf]
+            let pages = try PageReader(bytes, column: column, chunk: chunk, budget: budget)
+            cursors[leaf] = try ColumnCursor(
+                pages, column: column, leaf: schema.leaves[leaf], kind: kind,
+                valueCount: chunk.valueCount)
+        case .structure(let fields):
+            for field in fields { try open(field, of: column, group, budget, &cursors) }
+        case .list(let element, _, _): try open(element, of: column, group, budget, &cursors)
+        case .refused: preconditionFailure("wanted columns have no type that is refused")
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import SkeinBasics
+
+/// A CSV or TSV file (RFC 4180) whose first line names the columns. Each cell becomes a JSON string.
+///
+/// Cells may be quoted, with quotes inside written twice, and quoted cells may hold line breaks.
+/// Columns of conversations hold JSON arrays, which become part of the row as they are.
+package struct DelimitedTable {
+    /// In the file's order.
+    package let columns: [String]
+    private let fields: [Field]
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let separator: UInt8
+    private let textStart: Int
+
+    /// What a column's cells may be.
+    private struct Field {
+        enum Kind {
+            case text
+            /// A JSON array, or text.
+            case textOrList
+            /// A JSON array, or nothing.
+            case list
+        }
+
+        let name: String
+        /// `"name":`
+        let key: [UInt8]
+        let kind: Kind
+
+        init(name: String) {
+            self.name = name
+            key = JSONText.key(name)
+            kind =
+                switch name {
+                case "messages", "conversations", "tools", "history": .list
+                case "chosen", "rejected", "prompt", "completion": .textOrList
+                default: .text
+                }
+        }
+    }
+
+    /// Reads the names of the columns.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file; it must stay where it is as long as the table is used.
+    ///   - separator: a comma or a tab.
+    /// - Throws: `TableProblem` of the first line.
+    package init(
+        _ bytes: UnsafeRawBufferPointer, separator: UInt8
+    ) throws(TableProblem) {
+        self.bytes = bytes.bindMemory(to: UInt8.self)
+        self.separator = separator
+        textStart = try TextStart.of(bytes)
+        var rows = DelimitedRows(self.bytes, at: textStart, separator: separator)
+        var cells: [DelimitedRows.Cell] = []
+        guard let row = try rows.next(into: &cells, limit: Limits.columns) else { throw .noHeader }
+        guard row.cellCount <= Limits.columns else { throw .tooManyColumns(limit: Limits.columns) }
+        var names: [String] = []
+        var places: [String: Int] = [:]
+        for (index, cell) in cells.enumerated() {
+            let column = index + 1
+            guard row.badQuoteCell != column else {
+                throw .badName(column: column, problem: "has text after its closing quote")
+            }
+            let name = try Self.name(Self.text(of: cell, in: self.bytes), column: column)
+            if let other = places.updateValue(column, forKey: name) {
+                throw .sameName(name, columns: [other, column])
+            }
+            names.append(name)
+        }
+        columns = names
+        fields = names.map(Field.init)
+    }
+
+    private static func name(_ bytes: [UInt8], column: Int) throws(TableProblem) -> String {
+        guard bytes.count <= Limits.nameBytes else {
+            throw .badName(
+                column: column, problem: "is longer than \(Limits.nameBytes) bytes")
+        }
+        guard let name = String(validating: bytes, as: UTF8.self) else {
+            throw .badName(column: column, problem: "is not UTF-8 text")
+        }
+        guard !bytes.contains(0x0D) else {
+            throw .badName(
+                column: column, problem: "holds a carriage return, which ends no line here")
+        }
+        guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
+            throw .emptyName(column: column)
+        }
+        return name
+    }
+
+    /// A cell's bytes, with each doubled quote as one.
+    private static func text(
+        of cell: DelimitedRows.Cell, in bytes: UnsafeBufferPointer<UInt8>
+    ) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(cell.end - cell.start)
+        var place = cell.start
+        while place < cell.end {
+            out.append(bytes[place])
+            place += cell.hasQuotes && bytes[place] == UInt8(ascii: "\"") ? 2 : 1
+        }
+        return out
+    }
+
+    /// Gives each row to `body`, in the file's order. Blank lines are no rows.
+    ///
+    /// A row with another number of cells than the first line, with text after a closing quote, that is
+    /// not UTF-8 or too long is a `BadRow`.
+    ///
+    /// - Parameter body: is called for each row; its errors end the reading.
+    /// - Throws: `TableProblem.tornQuote`, `.tooManyRows`; what `body` throws.
+    package func forEachRow(_ body: (RowResult) throws -> Void) throws {
+        var rows = DelimitedRows(bytes, at: textStart, separator: separator)
+        var cells: [DelimitedRows.Cell] = []
+        // Once more the first line.
+        _ = try rows.next(into: &cells, limit: 0)
+        var count = 0
+        while let row = try rows.next(into: &cells, limit: fields.count) {
+            count += 1
+            guard count <= Limits.rows else { throw TableProblem.tooManyRows(limit: Limits.rows) }
+            try body(result(row, cells))
+        }
+    }
+
+    private func result(_ row: DelimitedRows.Row, _ cells: [DelimitedRows.Cell]) -> RowResult {
+        guard row.range.count <= Limits.rowBytes else { return .failure(.tooLong(row.line)) }
+        if row.badQuoteCell > 0 {
+            let problem = "cell \(row.badQuoteCell) has text after its closing quote"
+            return .failure(
+                BadRow(
+                    number: row.line, problem: problem,
+                    remedy: "write a quote inside a quoted cell as two"))
+        }
+        guard row.cellCount == fields.count else {
+            let problem =
+                "the row has \(Figures.count(row.cellCount, "cell")), and the first line names "
+                + Figures.count(fields.count, "column")
+            return .failure(
+                BadRow(
+                    number: row.line, problem: problem,
+                    remedy: "quote cells that hold a separator or a line break"))
+        }
+        guard UTF8Check.isValid(raw(row.range)) else { return .failure(.notUTF8(row.line)) }
+        var out: [UInt8] = []
+        out.reserveCapacity(row.range.count + fields.count * 24)
+        out.append(UInt8(ascii: "{"))
+        for index in fields.indices {
+            let (field, cell) = (fields[index], cells[index])
+            if field.kind == .text {
+                append(field.key, to: &out)
+                append(quoted: cell, to: &out)
+            } else if let problem = append(field, listOrText: cell, to: &out) {
+                return .failure(
+                    BadRow(
+                        number: row.line, problem: problem,
+                        remedy: "write the list as JSON, in Python with json.dumps"))
+            }
+        }
+        out.append(UInt8(ascii: "}"))
+        guard out.count <= Limits.rowBytes else { return .failure(.tooLong(row.line)) }
+        return .success(TableRow(number: row.line, json: out))
+    }
+
+    private func raw(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[range]))
+    }
+
+    /// Appends a key, after a comma unless it is the first.
+    private func append(_ key: [UInt8], to out: inout [UInt8]) {
+        if out.count > 1 { out.append(UInt8(ascii: ",")) }
+        out.append(contentsOf: key)
+    }
+
+    private func append(quoted cell: DelimitedRows.Cell, to out: inout [UInt8]) {
+        guard cell.hasQuotes else {
+            return JSONText.append(quoted: raw(cell.start..<cell.end), to: &out)
+        }
+        out.append(UInt8(ascii: "\""))
+        var start = cell.start
+        var place = cell.start
+        while place < cell.end {
+            guard bytes[place] == UInt8(ascii: "\"") else {
+                place &+= 1
+                continue
+            }
+            // The first of the two quotes is text.
+            JSONText.append(escaped: raw(start..<(place + 1)), to: &out)
+            place &+= 2
+            start = place
+        }
+        JSONText.append(escaped: raw(start..<cell.end), to: &out)
+        out.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends a cell of a column that may hold lists.
+    ///
+    /// - Returns: what is wrong with a cell that must be a list.
+    private func append(
+        _ field: Field, listOrText cell: DelimitedRows.Cell, to out: inout [UInt8]
+    ) -> String? {
+        let first = bytes[cell.start..<cell.end].first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+        let name = JSONLine.quote(field.name)
+        guard let first, first == UInt8(ascii: "[") else {
+            guard field.kind == .list else {
+                append(field.key, to: &out)
+                append(quoted: cell, to: &out)
+                return nil
+            }
+            return first == nil ? nil : "column \(name) does not start with [ as a JSON array does"
+        }
+        var text = Self.text(of: cell, in: bytes)
+        do {
+            try Self.requireArray(text)
+        } catch {
+            guard field.kind == .list else {
+                append(field.key, to: &out)
+                append(quoted: cell, to: &out)
+                return nil
+            }
+            return "column \(name) is not JSON: expected \(error.expected) at byte \(error.offset) "
+                + "of the cell"
+        }
+        // In JSON, control characters are blanks between values.
+        for index in text.indices where text[index] < 0x20 { text[index] = 0x20 }
+        append(field.key, to: &out)
+        out.append(contentsOf: text)
+        return nil
+    }
+
+    private static func requireArray(_ text: [UInt8]) throws(JSONScanner.Problem) {
+        try text.withUnsafeBufferPointer { bytes throws(JSONScanner.Problem) in
+            var scanner = JSONScanner(bytes, at: 0)
+            _ = try scanner.value()
+            let end = scanner.blanks()
+            guard end == bytes.count else {
+                throw JSONScanner.Problem(offset: end, expected: "nothing after the array")
+            }
+        }
+    }
+}
