@@ -134,7 +134,8 @@ struct ThriftReader {
             let (kind, count) = try listHead(Field(kind: .list, number: 0))
             try skip(count, of: [kind])
         case .map:
-            let count = try size(of: try varint())
+            let claimed = try varint()
+            let count = try size(of: claimed)
             guard count > 0 else { return }
             let kinds = try byte()
             guard let key = Kind(rawValue: kinds >> 4), let value = Kind(rawValue: kinds & 15)
@@ -163,7 +164,8 @@ struct ThriftReader {
         let head = try byte()
         guard let kind = Kind(rawValue: head & 15) else { throw damaged("has no such type") }
         let short = UInt64(head >> 4)
-        return (kind, try size(of: short == 15 ? try varint() : short))
+        let claimed = short == 15 ? try varint() : short
+        return (kind, try size(of: claimed))
     }
 
     /// A number of elements: each has at least one byte.

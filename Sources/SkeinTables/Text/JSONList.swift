@@ -92,7 +92,7 @@ package struct JSONList {
             case UInt8(ascii: "\\") where isInString: place += 1
             case _ where isInString: break
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: ",") where depth == 0 && place > start: return place
+            case UInt8(ascii: ",") where depth == 0: return place
             case UInt8(ascii: "]") where depth == 0 && place > start: return place
             case UInt8(ascii: "]"), UInt8(ascii: "}"):
                 guard depth > 0 else {
