@@ -162,6 +162,8 @@ struct PageReader {
 /// How much memory the decompressed pages of all columns of a file take.
 final class PageBudget {
     private var taken = 0
+    /// The most that it was.
+    private(set) var peak = 0
 
     /// - Parameters:
     ///   - old: bytes that are given back.
@@ -174,6 +176,7 @@ final class PageBudget {
                 found: taken - old + new)
         }
         taken += new - old
+        peak = max(peak, taken)
     }
 
     func giveBack(_ bytes: Int) { taken -= bytes }

@@ -72,10 +72,16 @@ package struct ParquetTable {
     package func forEachRow(
         columns wanted: Set<String>?, _ body: (RowResult) throws -> Void
     ) throws {
+        try forEachRow(columns: wanted, budget: PageBudget(), body)
+    }
+
+    /// The same, with a budget that the caller can look at.
+    func forEachRow(
+        columns wanted: Set<String>?, budget: PageBudget, _ body: (RowResult) throws -> Void
+    ) throws {
         let nodes = schema.columns.filter { wanted?.contains($0.name) ?? true }
         guard !nodes.isEmpty else { throw TableProblem.noWantedColumn(found: columns) }
         try check(nodes)
-        let budget = PageBudget()
         var number = 0
         for index in groups.indices {
             let group = try group(index)

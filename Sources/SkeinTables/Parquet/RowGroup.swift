@@ -62,6 +62,10 @@ struct RowGroup {
                 leaf.mostRepetition == 0
                     ? chunk.valueCount == group.rowCount : chunk.valueCount >= group.rowCount
             else { throw reader.damaged("has a column of \(chunk.valueCount) values") }
+            guard chunk.valueCount <= Limits.chunkValues else {
+                throw .tooLarge(
+                    part: "values of a column", limit: Limits.chunkValues, found: chunk.valueCount)
+            }
             // Writers leave places at 0 where there are no pages.
             if chunk.valueCount == 0 { continue }
             guard chunk.start >= 4, chunk.start <= fileBytes,

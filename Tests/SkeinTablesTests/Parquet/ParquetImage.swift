@@ -120,6 +120,7 @@ struct ParquetImage: Sendable {
     ///   - body: levels and values.
     ///   - header: fields of `PageHeader` that are other.
     ///   - data: fields of `DataPageHeader` that are other.
+    /// - Returns: header and body.
     static func page(
         values: Int, _ body: [UInt8], header: Fields = [:], data: Fields = [:]
     ) -> [UInt8] {
