@@ -1,8 +1,8 @@
 /// A Parquet file: its columns, and its rows as JSON objects.
 ///
-/// Rows are read row group by row group and page by page; of each wanted leaf one page is in memory. Of
-/// encodings PLAIN and dictionaries are read, of codecs SNAPPY and ZSTD. Source: parquet.thrift, README.md
-/// and Encodings.md of apache/parquet-format 2.11.
+/// Rows are read row group by row group and page by page; of each wanted leaf one page and one dictionary
+/// are in memory. What pyarrow writes by default is read, with pages of either version: values as they are
+/// or in dictionaries, not compressed or with Snappy or zstd. Source: apache/parquet-format 2.11.
 package struct ParquetTable {
     /// Names of the columns, in the file's order; a column may be a struct or a list.
     package let columns: [String]

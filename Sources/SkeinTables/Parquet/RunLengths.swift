@@ -1,6 +1,6 @@
 /// Parquet's mixture of runs and bit-packed groups: levels, indices of a dictionary, flags.
 ///
-/// Source: Encodings.md of apache/parquet-format, "Run Length Encoding / Bit-Packing Hybrid".
+/// Source: Encodings of apache/parquet-format, "Run Length Encoding / Bit-Packing Hybrid".
 struct RunLengths {
     private let base: UnsafeRawPointer?
     private let count: Int

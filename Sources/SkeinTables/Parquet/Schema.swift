@@ -138,7 +138,7 @@ struct Schema {
 
         /// The group of a list: with one repeated child, which is the element itself or a group around it.
         ///
-        /// LogicalTypes.md of apache/parquet-format, "Lists" and its rules for old files.
+        /// Logical Types of apache/parquet-format, "Lists" and its rules for old files.
         mutating func listGroup(
             _ element: SchemaElement, _ levels: Levels
         ) throws(TableProblem) -> SchemaNode.Kind {

@@ -1,7 +1,7 @@
 /// Reads Thrift's compact protocol, in which Parquet's metadata is written: never past the end, and
 /// with a bound on depth.
 ///
-/// Source: thrift-compact-protocol.md in Apache Thrift's doc/specs.
+/// Source: the specification of the compact protocol, in apache/thrift.
 struct ThriftReader {
     /// A field of a struct: what its value is, and its number.
     struct Field {

@@ -200,27 +200,26 @@ package struct DelimitedTable {
     private func append(
         _ field: Field, listOrText cell: DelimitedRows.Cell, to out: inout [UInt8]
     ) -> String? {
+        func appendText() {
+            append(field.key, to: &out)
+            append(quoted: cell, to: &out)
+        }
         let first = bytes[cell.start..<cell.end].first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
-        let name = JSONLine.quote(field.name)
         guard let first, first == UInt8(ascii: "[") else {
-            guard field.kind == .list else {
-                append(field.key, to: &out)
-                append(quoted: cell, to: &out)
-                return nil
-            }
-            return first == nil ? nil : "column \(name) does not start with [ as a JSON array does"
+            if field.kind == .textOrList { appendText() }
+            guard field.kind == .list, first != nil else { return nil }
+            return "column \(JSONLine.quote(field.name)) does not start with [ as a JSON array does"
         }
         var text = Self.text(of: cell, in: bytes)
         do {
             try Self.requireArray(text)
         } catch {
             guard field.kind == .list else {
-                append(field.key, to: &out)
-                append(quoted: cell, to: &out)
+                appendText()
                 return nil
             }
-            return "column \(name) is not JSON: expected \(error.expected) at byte \(error.offset) "
-                + "of the cell"
+            return "column \(JSONLine.quote(field.name)) is not JSON: expected \(error.expected) "
+                + "at byte \(error.offset) of the cell"
         }
         // In JSON, control characters are blanks between values.
         for index in text.indices where text[index] < 0x20 { text[index] = 0x20 }

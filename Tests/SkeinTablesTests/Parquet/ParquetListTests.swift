@@ -1,7 +1,7 @@
 import SkeinTables
 import Testing
 
-/// The shapes that lists have in files of other writers: LogicalTypes.md of apache/parquet-format, "Lists".
+/// The shapes that lists have in files of other writers: Logical Types of apache/parquet-format, "Lists".
 @Suite struct ParquetListTests {
     private typealias Image = ParquetImage
 
