@@ -3,7 +3,8 @@
     python3 -m venv /tmp/pa && /tmp/pa/bin/pip install pyarrow==26.0.1
     /tmp/pa/bin/python Scripts/tables/parquet-fixtures.py [FOLDER]
 
-Rows are a function of their number, so that the files are the same on each machine with this version.
+Rows are a function of their number, so that the files are the same each time; those that are encrypted
+have keys drawn at random.
 Fields that are null are left out of the JSON, but for `content`, which Skein keeps as null.
 """
 
