@@ -52,14 +52,14 @@ let package = Package(
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
-        room("Grammar", ["SkeinBasics"]),
         room("Tables", ["SkeinBasics", "CSkeinZstd"]),
+        room("Grammar", ["SkeinBasics"]),
         room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "CSkeinZstd",
+                "SkeinTables", "CSkeinZstd",
             ]),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
@@ -135,7 +135,10 @@ let package = Package(
         tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         tests(
             of: "Training",
-            ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTables",
+            ]),
         tests(of: "Sockets", ["SkeinBasics"]),
         tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
         tests(

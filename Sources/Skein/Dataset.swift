@@ -2,7 +2,8 @@
 ///
 /// Nothing is read before the run begins.
 public struct Dataset: Sendable, Equatable {
-    /// A .jsonl file, or a folder with `train.jsonl` (and `valid.jsonl`, `test.jsonl`).
+    /// A data file (.jsonl, .json, .csv, .tsv, .parquet, .txt), several with weights
+    /// (`A.jsonl:2,B.csv:0.5`), or a folder with `train.jsonl` (and `valid.jsonl`, `test.jsonl`).
     public var path: String
     /// A file of validation rows; nil: that of the folder, else a share of the training rows.
     public var validation: String?

@@ -20,7 +20,7 @@ public struct Evaluation: Sendable, Equatable {
     /// - Parameters:
     ///   - model: The base model.
     ///   - adapter: The adapter to apply; nil measures the base model.
-    ///   - path: A .jsonl file.
+    ///   - path: A data file, or several with commas between them.
     ///   - recipe: How rows become text and tokens (with `chatTemplate`, `templateArgument` and
     ///     `templateDate`), how many tokens are computed together, and in which precision.
     ///   - machine: How this machine is used.
@@ -29,6 +29,16 @@ public struct Evaluation: Sendable, Equatable {
     public static func measure(
         _ model: Model, adapter: Adapter? = nil, data path: String, recipe: Recipe = Recipe(),
         machine: Machine = Machine()
+    ) async throws -> Evaluation {
+        try await measure(
+            model, adapter: adapter, files: { try DataFiles.evaluated(path) }, recipe: recipe,
+            machine: machine)
+    }
+
+    /// The same of files that are found on a thread of its own; weights do not count.
+    static func measure(
+        _ model: Model, adapter: Adapter?, files: @escaping @Sendable () throws -> [WeightedFile],
+        recipe: Recipe, machine: Machine
     ) async throws -> Evaluation {
         try await OwnThread.run("skein-evaluate") { flag in
             try machine.check()
@@ -41,7 +51,9 @@ public struct Evaluation: Sendable, Equatable {
                 encoder: TextEncoder(model: model.directory, template: options.chat),
                 format: options.promptFormat,
                 trainedTurns: options.trainOn, maximumLength: options.maxLength)
-            let rows = try encoder.encode(PairFile(path: path, skippingBadLines: false)).rows
+            let rows = try encoder.encode(
+                files: files(), fields: options.rowFields, skippingBadLines: false
+            ).rows
             let engine = try adapted.engine(
                 positions: rows.reduce(1) { max($0, $1.ids.count) }, compute: options.compute,
                 shouldStop: { flag.isSet })

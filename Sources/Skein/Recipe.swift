@@ -227,6 +227,13 @@ public struct Recipe: Sendable, Equatable {
         set { values.trainOn = .init(named: newValue) }
     }
 
+    /// The key or column that holds a part of a row: `prompt=question,completion=answer`; nil: each
+    /// part's own name.
+    public var field: String? {
+        get { values.field }
+        set { values.field = newValue }
+    }
+
     /// The chat template: the name of a built-in one or of one of the model's, or the path of a file;
     /// nil: the model's.
     public var chatTemplate: String? {

@@ -14,6 +14,7 @@ package struct AddressedRandom: Sendable, Equatable {
         case sampling = 5
         case rounding = 6
         case benchmark = 7
+        case dataShare = 9
     }
 
     package typealias Block = SIMD4<UInt32>

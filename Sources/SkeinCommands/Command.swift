@@ -31,6 +31,8 @@ struct CommandIO: Sendable {
     var log: Log
     /// Whether standard error is a terminal, where a progress line can be rewritten.
     var isTerminal: Bool
+    /// Whether standard output is a terminal that shows colours.
+    var coloursOutput = false
     /// Set by Ctrl-C. A command that can stop early polls it.
     var interrupt: InterruptFlag
     /// Appends bytes to standard output. Throws `CommandError.outputClosed` or `FileError`.
@@ -59,7 +61,10 @@ struct CommandIO: Sendable {
     /// The real process.
     static func process(_ service: ServiceEnvironment?) -> CommandIO {
         CommandIO(
-            log: Log(), isTerminal: isatty(STDERR_FILENO) == 1, interrupt: InterruptFlag(),
+            log: Log(), isTerminal: isatty(STDERR_FILENO) == 1,
+            coloursOutput: isatty(STDOUT_FILENO) == 1
+                && showsColours(ProcessInfo.processInfo.environment),
+            interrupt: InterruptFlag(),
             writeOutput: {
                 // On a terminal that shows both, earlier messages must appear above the results.
                 LogQueue.standardError.settle(within: .milliseconds(100))
@@ -72,6 +77,11 @@ struct CommandIO: Sendable {
                     descriptor: STDIN_FILENO, name: "standard input",
                     limit: Limits.standardInputBytes)
             }, service: service)
+    }
+
+    /// As no-color.org and terminfo have it.
+    private static func showsColours(_ environment: [String: String]) -> Bool {
+        (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
     /// Unbuffered, so that a streamed answer appears as it is generated.

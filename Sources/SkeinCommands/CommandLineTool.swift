@@ -11,7 +11,7 @@ package enum CommandLineTool {
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         JoinCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self,
-        TokenizeCommand.self,
+        TokenizeCommand.self, DataCommand.self,
         ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
         SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
     ]

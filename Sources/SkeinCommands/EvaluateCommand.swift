@@ -22,6 +22,7 @@ struct EvaluateCommand: Command {
         var promptFormat: PromptFormat
         var trainOn: TrainedTurns
         var chat: ChatTemplateSettings
+        var fields: RowFields
         var maximumLength: Int
         var microBatchTokens: Int
         var skipBadLines: Bool
@@ -31,7 +32,8 @@ struct EvaluateCommand: Command {
     }
 
     private static let recipe = RecipeOptions.table
-    static let data = Option.required("data", .path("FILE"), "rows to evaluate, a .jsonl file")
+    static let data = Option.required(
+        "data", .path("FILE"), "rows to evaluate: a data file, or several with commas between them")
     static let compare = Option.flag("compare", "show the base model next to the adapter")
     static let requireImprovement = Option.flag(
         "require-improvement",
@@ -55,6 +57,7 @@ struct EvaluateCommand: Command {
             OptionGroup(
                 title: "data",
                 options: [
+                    recipe.field.description,
                     recipe.promptFormat.description, recipe.trainOn.description,
                     recipe.maxLength.description, recipe.microBatchTokens.description,
                     InputOptions.table.skipBadLines.description,
@@ -84,6 +87,7 @@ struct EvaluateCommand: Command {
             promptFormat: arguments[Self.recipe.promptFormat],
             trainOn: arguments[Self.recipe.trainOn],
             chat: arguments.chat,
+            fields: arguments[Self.recipe.field].flatMap { RowFields($0) } ?? RowFields(),
             maximumLength: arguments[Self.recipe.maxLength],
             microBatchTokens: arguments[Self.recipe.microBatchTokens],
             skipBadLines: arguments[InputOptions.table.skipBadLines],
@@ -109,7 +113,8 @@ struct EvaluateCommand: Command {
             format: options.promptFormat,
             trainedTurns: options.trainOn, maximumLength: options.maximumLength)
         let rows = try encoder.encode(
-            PairFile(path: options.data, skippingBadLines: options.skipBadLines)
+            files: DataFiles.evaluated(options.data), fields: options.fields,
+            skippingBadLines: options.skipBadLines
         ).rows
         let engine = try adapted.engine(
             positions: rows.reduce(1) { max($0, $1.ids.count) })

@@ -143,6 +143,13 @@ extension CommandError: Explained {
             Explanation(
                 what: "left the run, as asked; the others go on", place: place,
                 remedy: "run the same command again to take part again", status: .interrupted)
+        case .dataHurts(let path, let findings, let first):
+            Explanation(
+                what:
+                    "\(Figures.count(findings, "thing")) in the data would silently hurt, the first: "
+                    + first,
+                place: path, remedy: "mend or remove the rows that are listed above",
+                status: .badData)
         case .noImprovement(let base, let adapter):
             Explanation(
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",

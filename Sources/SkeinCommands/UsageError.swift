@@ -53,6 +53,8 @@ enum CommandError: Error, Equatable {
     case leftRun(place: String)
     /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
+    /// `--check` was given, and something in the data would silently hurt.
+    case dataHurts(path: String, findings: Int, first: String)
     /// The exported adapter does not compute what the original does.
     case exportDiffers(difference: Float, limit: Float, output: String)
     case inputTooLong(name: String, limit: Int)

@@ -48,6 +48,16 @@ enum Limits {
     /// no bytes of their own, but each takes some 20 ns: 40 seconds.
     static let chunkValues = 1 << 31
 
+    /// Values of the wanted columns in all row groups: equal ones take no bytes of their own, but each takes
+    /// some 20 ns, and each row a microsecond. A megabyte of a table that is nearly empty may have 250 million.
+    static func values(of fileBytes: Int) -> Int { (8 << 20) + 256 * fileBytes }
+
+    /// All rows as JSON. A system prompt that each row repeats stands in the file once; 64 times the file
+    /// is more than was seen of real data (2 to 20 times). Not above what SkeinTraining takes as a file.
+    static func rowsBytes(of fileBytes: Int) -> Int {
+        min(8 << 30, (256 << 20) + 64 * fileBytes)
+    }
+
     /// Decompressed pages of all columns together: 10 columns of pages of 100 MB each.
     static let openBytes = 1 << 30
 }

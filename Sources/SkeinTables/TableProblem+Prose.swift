@@ -54,6 +54,8 @@ extension TableProblem {
         case .tooManyRows: "cut the file into several"
         case .notParquet, .damaged: "copy or download the file again, or write it again"
         case .encrypted: "write it without encryption"
+        case .tooLarge("values", _, _), .tooLarge("bytes of all rows", _, _):
+            "cut it into several files, and name all of them"
         case .tooLarge:
             "write it again with smaller pages, such as pyarrow's pq.write_table(t, path, "
                 + "compression='snappy', data_page_size=1 << 20, write_batch_size=64)"

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 import SkeinText
 
 extension TrainingError: Explained {
@@ -50,7 +51,46 @@ extension TrainingError: Explained {
         case .noTrainingFile(let directory):
             Explanation(
                 what: "the data directory has no train.jsonl", place: directory,
-                remedy: "name the file train.jsonl, or give the path of a .jsonl file",
+                remedy: "name the file train.jsonl (or train.json, .csv, .tsv, .parquet, .txt), or "
+                    + "give the path of a file",
+                status: .badData)
+        case .severalDataFiles(let directory, let names):
+            Explanation(
+                what:
+                    "the data directory has \(names.joined(separator: " and ")), and nothing says "
+                    + "which one is meant",
+                place: directory,
+                remedy: "remove all but one, or give the paths of files", status: .badData)
+        case .badShards(let directory, let names):
+            Explanation(
+                what: "the parts of the data are not whole: there are "
+                    + Self.several(names),
+                place: directory,
+                remedy: "fetch the missing ones, or name the files: --data A.parquet,B.parquet",
+                status: .badData)
+        case .badDataList(let option, let problem):
+            Explanation(
+                what: problem.what, place: "--\(option)", remedy: problem.remedy, status: .usage)
+        case .unreadDataFile(let path, let kind, let remedy):
+            Explanation(
+                what: "a \(kind) file is no data file of Skein's", place: path,
+                remedy: remedy.text, status: .badData)
+        case .badTable(let path, let problem):
+            Explanation(
+                what: problem.what, place: path, remedy: problem.remedy, status: .badData)
+        case .unusedField(let path, let field, let form):
+            Explanation(
+                what: "--field names \(field), and rows of \(form.name) have none", place: path,
+                remedy: "leave it out, or name the parts that the rows have", status: .badData)
+        case .missingColumn(let path, let field, let column, []):
+            Explanation(
+                what: "no row has \(JSONLine.quote(column)), which --field names as \(field)",
+                place: path, remedy: "check the name, or leave it out", status: .badData)
+        case .missingColumn(let path, let field, let column, let columns):
+            Explanation(
+                what: "there is no column \(JSONLine.quote(column)); the columns are "
+                    + Self.several(columns.map { JSONLine.quote($0) }),
+                place: path, remedy: "name one of them: --field \(field)=COLUMN",
                 status: .badData)
         case .noLossTokens(let path, let rows, let maximumLength):
             Explanation(
@@ -161,9 +201,16 @@ extension TrainingError: Explained {
         }
     }
 
+    /// A list that may be long, for people.
+    private static func several(_ names: [String]) -> String {
+        let shown = names.prefix(12).joined(separator: ", ")
+        return names.count > 12 ? "\(shown) and \(names.count - 12) more" : shown
+    }
+
     static let forms =
         "write lines like {\"prompt\": \"...\", \"completion\": \"...\"}, "
-        + "{\"messages\": [{\"role\": \"user\", \"content\": \"...\"}, ...]} or {\"text\": \"...\"}"
+        + "{\"messages\": [{\"role\": \"user\", \"content\": \"...\"}, ...]} or {\"text\": \"...\"}, or "
+        + "name the keys: --field prompt=NAME,completion=NAME"
 }
 
 extension LineProblem {
@@ -185,6 +232,9 @@ extension LineProblem {
             found == 0 ? "there are no messages" : "there are \(found) messages, more than \(limit)"
         case .unsupported(let field):
             "\"\(field)\" would change what is learned, and Skein does not support it yet"
+        case .otherForm(let found, let first, let line):
+            "the row has \(found.name), and the first one, at \(line), has \(first.name)"
+        case .cells(let what, _): what
         }
     }
 
@@ -198,6 +248,44 @@ extension LineProblem {
         case .wrongType(_, let expected, _): "make it \(expected)"
         case .messageCount: "give 1 to \(Limits.turns) messages"
         case .unsupported(let field): "remove \"\(field)\" or the row"
+        case .otherForm:
+            "put rows of each form into a file of their own and name all: --data A.jsonl,B.jsonl"
+        case .cells(_, let remedy): remedy
+        }
+    }
+}
+
+extension DataListProblem {
+    var what: String {
+        switch self {
+        case .empty: "a name is missing before or between commas"
+        case .tooMany(let found, let limit): "\(found) files are named, more than \(limit)"
+        case .weight(let text, let path): "\"\(text)\" is no weight for \(path)"
+        case .folder(let path): "\(path) is a folder, and a list names files"
+        case .repeated(let path): "\(path) is named twice"
+        case .weightOfHeldOut: "rows that are evaluated have no weight"
+        }
+    }
+
+    var remedy: String {
+        switch self {
+        case .empty: "write A.jsonl,B.jsonl, without a comma too many"
+        case .tooMany: "join files"
+        case .weight:
+            "give a number above 0, at most \(Int(WeightedFile.mostWeight)): 2 trains each row twice "
+                + "an epoch, 0.5 half of the rows"
+        case .folder: "name the files in it"
+        case .repeated(let path): "name it once, with a weight: \(path):2"
+        case .weightOfHeldOut: "give the files without weights"
+        }
+    }
+}
+
+extension DataFileRemedy {
+    fileprivate var text: String {
+        switch self {
+        case .unpack(let tool): "unpack it with \(tool), and give the file that was in it"
+        case .convert: "convert it to .parquet, .csv or .jsonl"
         }
     }
 }

@@ -1,3 +1,4 @@
+import SkeinTables
 import SkeinText
 
 /// What can be wrong with the data, options, run directory and records of a training run.
@@ -21,8 +22,22 @@ package enum TrainingError: Error, Equatable {
     case tooManyRows(path: String, limit: Int)
     /// No row is left; `badLines` were skipped.
     case noRows(path: String, badLines: Int)
-    /// A data directory without `train.jsonl`.
+    /// A data directory without `train.jsonl` or another file of training rows.
     case noTrainingFile(directory: String)
+    /// A data directory in which several files could be meant.
+    case severalDataFiles(directory: String, names: [String])
+    /// Of the parts of a data set, some are missing, or there are those of two.
+    case badShards(directory: String, names: [String])
+    /// `--option` names several files in a way that cannot be followed.
+    case badDataList(option: String, problem: DataListProblem)
+    /// A data file that must be made another one first.
+    case unreadDataFile(path: String, kind: String, remedy: DataFileRemedy)
+    /// A table that cannot be read on.
+    case badTable(path: String, problem: TableProblem)
+    /// `--field` names a part that rows of the file's form do not have.
+    case unusedField(path: String, field: String, form: RowForm)
+    /// `--field` names a column that a table does not have, or a key that no row has (`columns` is empty).
+    case missingColumn(path: String, field: String, column: String, columns: [String])
     /// None of the `rows` rows has a token that carries loss after the cut at `maximumLength`.
     case noLossTokens(path: String, rows: Int, maximumLength: Int)
     /// A `messages` row, but the prompt format in use has no chat template.
@@ -81,7 +96,7 @@ package enum LineProblem: Error, Equatable, Sendable {
     case notJSON(detail: String)
     /// JSON, but not an object.
     case notAnObject(found: String)
-    /// An object in none of the three forms.
+    /// An object in none of the forms.
     case unknownForm(fields: [String])
     /// The form needs `field`.
     case missing(field: String)
@@ -91,6 +106,10 @@ package enum LineProblem: Error, Equatable, Sendable {
     case messageCount(found: Int, limit: Int)
     /// A field that would change what is trained, and that Skein does not support.
     case unsupported(field: String)
+    /// The row is written otherwise than the file's first one, of line `line`.
+    case otherForm(found: RowForm, first: RowForm, line: Int)
+    /// A row of a table whose cells cannot be read.
+    case cells(what: String, remedy: String)
 }
 
 /// One setting that differs between a run and an attempt to resume it.

@@ -13,7 +13,7 @@ import Testing
             error: no command given
               at: skein
               fix: give one of: train, coordinator, worker, launch, join, status, evaluate, generate, \
-            serve, tokenize, export, fuse, inspect, report, sync, pull, bench, completions
+            serve, tokenize, data, export, fuse, inspect, report, sync, pull, bench, completions
 
             """
         ),
@@ -32,7 +32,7 @@ import Testing
             error: there is no command "distribute"
               at: skein
               fix: give one of: train, coordinator, worker, launch, join, status, evaluate, generate, \
-            serve, tokenize, export, fuse, inspect, report, sync, pull, bench, completions
+            serve, tokenize, data, export, fuse, inspect, report, sync, pull, bench, completions
 
             """
         ),

@@ -98,25 +98,26 @@ public struct TrainedAdapter: Sendable {
         on pairs: TrainingPairs, adapter: Adapter?
     ) async throws -> Evaluation {
         let parameters = session.parameters
-        func measure(_ path: String) async throws -> Evaluation {
+        func measure(
+            _ files: @escaping @Sendable () throws -> [WeightedFile]
+        ) async throws -> Evaluation {
             try await Evaluation.measure(
-                parameters.model, adapter: adapter, data: path, recipe: parameters.recipe,
+                parameters.model, adapter: adapter, files: files, recipe: parameters.recipe,
                 machine: parameters.machine)
         }
         switch pairs {
         case .dataset(let dataset):
-            let path = try await OwnThread.run("skein-load") {
-                let files = try DataFiles(path: dataset.path)
-                return dataset.test ?? files.test ?? files.train
+            return try await measure {
+                let files = try DataFiles(path: dataset.path, test: dataset.test)
+                return files.test ?? files.train
             }
-            return try await measure(path)
         case .pairs(let rows):
             let place = SessionDirectory(nil)
             try await OwnThread.run("skein-load") {
                 try AtomicFile.makeDirectory(place.own, access: .own)
                 try TrainingPairs.write(rows, to: place.pairs)
             }
-            let found = try await measure(place.pairs)
+            let found = try await measure { [WeightedFile(path: place.pairs)] }
             withExtendedLifetime(place) {}
             return found
         }

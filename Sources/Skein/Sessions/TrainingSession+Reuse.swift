@@ -7,7 +7,7 @@ extension TrainingSession {
     /// Options besides the data that tokens depend on.
     private static let features: Set = [
         "prompt-format", "train-on", "max-length", "chat-template", "template-argument",
-        "template-date",
+        "template-date", "field",
     ]
 
     /// Takes the tokens of another session's rows, so that this one tokenizes none. Hashes this
@@ -68,14 +68,14 @@ extension TrainingSession {
         let recorded = try RunFile(path: other.directory.run)
         let files = try DataFiles(
             path: dataset.path, validation: dataset.validation, test: dataset.test)
-        func check(_ path: String?, _ then: String?) throws {
-            let now = try path.map { try RegularFile.digest(of: $0).digest.description }
+        func check(_ files: [WeightedFile]?, _ then: String?) throws {
+            let now = try files?.digest().description
             guard now != then else { return }
             throw SkeinError(
                 code: .badData,
                 what: "the other session's features are of other data: SHA-256 "
                     + "\(then ?? "none (no file)"), and now \(now ?? "none (no file)")",
-                place: path ?? dataset.path,
+                place: files?.first?.path ?? dataset.path,
                 remedy: "restore the file, or leave out reuseExtractedFeatures")
         }
         try check(files.train, recorded.dataDigest)

@@ -18,7 +18,9 @@ package struct TokenizeBench {
         tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath).raw)
         texts =
             try dataPath.map { path in
-                try PairFile(path: DataFiles(path: path).train).rows.flatMap(Self.texts)
+                try DataFiles(path: path).train.flatMap {
+                    try PairFile(path: $0.path).rows.flatMap(Self.texts)
+                }
             } ?? pages()
     }
 

@@ -6,8 +6,9 @@ import SkeinTraining
 /// The options of `train`: those of a run, and those that only the command line has.
 enum TrainingFlags {
     static let data = Option.required(
-        "data", .path(), "a .jsonl file, or a folder with train.jsonl (and valid.jsonl, test.jsonl)"
-    )
+        "data", .path(),
+        "rows: a .jsonl, .json, .csv, .tsv, .parquet or .txt file, several with weights such as "
+            + "A.jsonl:2,B.csv:0.5, or a folder with train.jsonl (and valid.jsonl, test.jsonl)")
     static let output = Option.required("output", .path("DIR"), "run directory; created if missing")
     static let resume = Option.flag(
         "resume", "continue from the newest valid checkpoint in --output")

@@ -72,19 +72,24 @@ package struct ParquetTable {
     package func forEachRow(
         columns wanted: Set<String>?, _ body: (RowResult) throws -> Void
     ) throws {
-        try forEachRow(columns: wanted, budget: PageBudget(), body)
+        try forEachRow(
+            columns: wanted, budget: PageBudget(), mostBytes: Limits.rowsBytes(of: bytes.count),
+            body)
     }
 
-    /// The same, with a budget that the caller can look at.
+    /// The same, with a budget that the caller can look at, and a bound on all rows together.
     func forEachRow(
-        columns wanted: Set<String>?, budget: PageBudget, _ body: (RowResult) throws -> Void
+        columns wanted: Set<String>?, budget: PageBudget, mostBytes: Int = .max,
+        _ body: (RowResult) throws -> Void
     ) throws {
         let nodes = schema.columns.filter { wanted?.contains($0.name) ?? true }
         guard !nodes.isEmpty else { throw TableProblem.noWantedColumn(found: columns) }
         try check(nodes)
         var number = 0
+        var given = 0
         for index in groups.indices {
             let group = try group(index)
+            if group.rowCount == 0 { continue }
             var cursors = [ColumnCursor?](repeating: nil, count: schema.leaves.count)
             for node in nodes {
                 try open(node, of: node.name, group, budget, &cursors)
@@ -92,7 +97,14 @@ package struct ParquetTable {
             var assembler = RowAssembler(nodes, cursors)
             for _ in 0..<group.rowCount {
                 number += 1
-                try body(try assembler.row(number))
+                let row = try assembler.row(number)
+                if case .success(let row) = row { given += row.json.count }
+                // Values of a dictionary take no bytes of their own, so a small file can be endless.
+                guard given <= mostBytes else {
+                    throw TableProblem.tooLarge(
+                        part: "bytes of all rows", limit: mostBytes, found: given)
+                }
+                try body(row)
             }
             try assembler.finish()
         }
@@ -111,10 +123,17 @@ package struct ParquetTable {
                 throw .unsupported(column: node.name, feature: .type(name))
             }
         }
+        var values = 0
+        let most = Limits.values(of: bytes.count)
         for index in groups.indices {
             let group = try group(index)
             for node in nodes {
                 for chunk in group.chunks[node.leaves] {
+                    // Of each chunk at most 2^31, of at most 2^20 groups: no overflow.
+                    values += chunk.valueCount
+                    guard values <= most else {
+                        throw .tooLarge(part: "values", limit: most, found: values)
+                    }
                     guard PageCodec(rawValue: chunk.codec) != nil else {
                         let name = PageCodec.name(chunk.codec)
                         throw .unsupported(column: node.name, feature: .codec(name))

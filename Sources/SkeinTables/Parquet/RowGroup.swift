@@ -66,8 +66,8 @@ struct RowGroup {
                 throw .tooLarge(
                     part: "values of a column", limit: Limits.chunkValues, found: chunk.valueCount)
             }
-            // Writers leave places at 0 where there are no pages.
-            if chunk.valueCount == 0 { continue }
+            // Writers leave places at 0 where there are no pages, and no reader looks at them.
+            if group.rowCount == 0 { continue }
             guard chunk.start >= 4, chunk.start <= fileBytes,
                 chunk.byteCount <= fileBytes - chunk.start
             else { throw reader.damaged("has pages outside the file") }

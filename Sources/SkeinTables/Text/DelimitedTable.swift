@@ -16,9 +16,9 @@ package struct DelimitedTable {
     private struct Field {
         enum Kind {
             case text
-            /// A JSON array, or text.
+            /// A JSON array of messages, or text.
             case textOrList
-            /// A JSON array, or nothing.
+            /// A JSON array, text, or nothing.
             case list
         }
 
@@ -27,15 +27,10 @@ package struct DelimitedTable {
         let key: [UInt8]
         let kind: Kind
 
-        init(name: String) {
+        init(name: String, kind: Kind) {
             self.name = name
             key = JSONText.key(name)
-            kind =
-                switch name {
-                case "messages", "conversations", "tools", "history": .list
-                case "chosen", "rejected", "prompt", "completion": .textOrList
-                default: .text
-                }
+            self.kind = kind
         }
     }
 
@@ -44,9 +39,14 @@ package struct DelimitedTable {
     /// - Parameters:
     ///   - bytes: the whole file; it must stay where it is as long as the table is used.
     ///   - separator: a comma or a tab.
+    ///   - lists: columns whose cells become a part of the row if they are JSON arrays, and are left out if
+    ///     they are empty.
+    ///   - textsOrLists: columns of which the same is true for JSON arrays of objects with a `role` alone.
     /// - Throws: `TableProblem` of the first line.
     package init(
-        _ bytes: UnsafeRawBufferPointer, separator: UInt8
+        _ bytes: UnsafeRawBufferPointer, separator: UInt8,
+        lists: Set<String> = ["messages", "conversations", "tools", "history"],
+        textsOrLists: Set<String> = ["prompt", "completion", "chosen", "rejected"]
     ) throws(TableProblem) {
         self.bytes = bytes.bindMemory(to: UInt8.self)
         self.separator = separator
@@ -69,7 +69,12 @@ package struct DelimitedTable {
             names.append(name)
         }
         columns = names
-        fields = names.map(Field.init)
+        fields = names.map { name in
+            Field(
+                name: name,
+                kind: lists.contains(name)
+                    ? .list : textsOrLists.contains(name) ? .textOrList : .text)
+        }
     }
 
     private static func name(_ bytes: [UInt8], column: Int) throws(TableProblem) -> String {
@@ -151,11 +156,8 @@ package struct DelimitedTable {
             if field.kind == .text {
                 append(field.key, to: &out)
                 append(quoted: cell, to: &out)
-            } else if let problem = append(field, listOrText: cell, to: &out) {
-                return .failure(
-                    BadRow(
-                        number: row.line, problem: problem,
-                        remedy: "write the list as JSON, in Python with json.dumps"))
+            } else {
+                append(field, listOrText: cell, to: &out)
             }
         }
         out.append(UInt8(ascii: "}"))
@@ -194,38 +196,40 @@ package struct DelimitedTable {
         out.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a cell of a column that may hold lists.
-    ///
-    /// - Returns: what is wrong with a cell that must be a list.
+    /// Appends a cell of a column that may hold lists: whoever needs one says so if it is a text.
     private func append(
         _ field: Field, listOrText cell: DelimitedRows.Cell, to out: inout [UInt8]
-    ) -> String? {
-        func appendText() {
-            append(field.key, to: &out)
-            append(quoted: cell, to: &out)
-        }
+    ) {
         let first = bytes[cell.start..<cell.end].first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
-        guard let first, first == UInt8(ascii: "[") else {
-            if field.kind == .textOrList { appendText() }
-            guard field.kind == .list, first != nil else { return nil }
-            return "column \(JSONLine.quote(field.name)) does not start with [ as a JSON array does"
-        }
-        var text = Self.text(of: cell, in: bytes)
-        do {
-            try Self.requireArray(text)
-        } catch {
-            guard field.kind == .list else {
-                appendText()
-                return nil
-            }
-            return "column \(JSONLine.quote(field.name)) is not JSON: expected \(error.expected) "
-                + "at byte \(error.offset) of the cell"
-        }
+        if first == nil, field.kind == .list { return }
+        append(field.key, to: &out)
+        guard first == UInt8(ascii: "["), var text = Self.array(Self.text(of: cell, in: bytes)),
+            field.kind == .list || Self.namesRoles(text)
+        else { return append(quoted: cell, to: &out) }
         // In JSON, control characters are blanks between values.
         for index in text.indices where text[index] < 0x20 { text[index] = 0x20 }
-        append(field.key, to: &out)
         out.append(contentsOf: text)
-        return nil
+    }
+
+    /// Whether an array may be one of messages. An answer may well be another array.
+    private static func namesRoles(_ text: [UInt8]) -> Bool {
+        let name = Array("\"role\"".utf8)
+        return text.withUnsafeBufferPointer { text in
+            text.indices.dropLast(name.count).contains { place in
+                text[place] == name[0] && text[place...].starts(with: name)
+            }
+        }
+    }
+
+    /// - Returns: nil if the text is no JSON array.
+    private static func array(_ text: [UInt8]) -> [UInt8]? {
+        do throws(JSONScanner.Problem) {
+            try requireArray(text)
+            return text
+        } catch {
+            // A text that only begins like an array.
+            return nil
+        }
     }
 
     private static func requireArray(_ text: [UInt8]) throws(JSONScanner.Problem) {

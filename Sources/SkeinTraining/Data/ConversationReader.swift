@@ -7,8 +7,10 @@ import SkeinText
 /// whose fields must keep their order.
 struct ConversationReader {
     private let object: ChatJSON
+    private let fields: RowFields
 
-    init(line: UnsafeRawBufferPointer) throws(LineProblem) {
+    init(line: UnsafeRawBufferPointer, fields: RowFields) throws(LineProblem) {
+        self.fields = fields
         do {
             object = try ChatJSON(parsing: line)
         } catch ChatJSONError.tooDeep(let limit) {
@@ -20,15 +22,21 @@ struct ConversationReader {
         }
     }
 
-    func row() throws(LineProblem) -> PairRow {
-        if object["prompt"] != nil || object["completion"] != nil {
-            return .conversation(try promptAndCompletion(), tools: try tools(object["tools"]))
-        }
-        if let messages = object["messages"] {
-            return .conversation(try turns(messages), tools: try tools(object["tools"]))
-        }
-        return .conversation(try sharedTurns(), tools: try tools(object["tools"]))
+    /// - Parameter form: prompt and completion, messages or conversations.
+    /// - Returns: a conversation.
+    /// - Throws: what is wrong with the row.
+    func row(_ form: RowForm) throws(LineProblem) -> PairRow {
+        let turns =
+            switch form {
+            case .pair: try promptAndCompletion()
+            case .messages:
+                try turns(self[.messages] ?? .null, field: fields.key(.messages))
+            default: try sharedTurns()
+            }
+        return .conversation(turns, tools: try tools(self[.tools]))
     }
+
+    private subscript(_ part: RowFields.Part) -> ChatJSON? { object[fields.key(part)] }
 
     /// `tools` is a list, or JSON text of one.
     private func tools(_ value: ChatJSON?) throws(LineProblem) -> ChatJSON? {
@@ -39,7 +47,7 @@ struct ConversationReader {
         switch value {
         case .null, .list([]): return nil
         case .list: return value
-        default: throw .wrongType(field: "tools", expected: "a list", found: value.kind)
+        default: throw .wrongType(field: fields.key(.tools), expected: "a list", found: value.kind)
         }
     }
 
@@ -58,7 +66,7 @@ struct ConversationReader {
     // MARK: - messages
 
     private func turns(
-        _ value: ChatJSON, field: String = "messages"
+        _ value: ChatJSON, field: String
     ) throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
         for (index, item) in try items(field, value).enumerated() {
@@ -81,15 +89,16 @@ struct ConversationReader {
     /// The prompt's turns are context, also the assistant's.
     private func promptAndCompletion() throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
-        for field in ["prompt", "completion"] {
-            guard let value = object[field] else { throw .missing(field: field) }
+        for part in [RowFields.Part.prompt, .completion] {
+            let field = fields.key(part)
+            guard let value = self[part] else { throw .missing(field: field) }
             guard case .list = value else {
-                let other = field == "prompt" ? "completion" : "prompt"
+                let other = fields.key(part == .prompt ? .completion : .prompt)
                 throw .wrongType(
                     field: field, expected: "a list of messages, as \(other) is", found: value.kind)
             }
             turns += try self.turns(value, field: field).map {
-                ChatTurn(message: $0.message, isTrained: field == "completion" && $0.isTrained)
+                ChatTurn(message: $0.message, isTrained: part == .completion && $0.isTrained)
             }
         }
         guard turns.count <= Limits.turns else {
@@ -160,12 +169,12 @@ struct ConversationReader {
 
     private func sharedTurns() throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
-        if let system = object["system"]?.string, !system.isEmpty {
+        if let system = self[.system]?.string, !system.isEmpty {
             turns.append(ChatTurn(role: "system", content: system))
         }
-        let list = try items("conversations", object["conversations"] ?? .null)
-        for (index, item) in list.enumerated() {
-            let place = "conversations[\(index)]"
+        let field = fields.key(.conversations)
+        for (index, item) in try items(field, self[.conversations] ?? .null).enumerated() {
+            let place = "\(field)[\(index)]"
             let from = try string("from", of: item, place)
             let value = try string("value", of: item, place)
             let isTrained = try Self.isTrained(item, place)

@@ -39,13 +39,15 @@ package struct DataReport: Sendable, Equatable {
     ///   - lines: of the training file.
     ///   - encoded: its rows.
     ///   - split: of `encoded`.
+    ///   - trainingRows: rows of an epoch, each as often as it stands there.
     ///   - validation: rows of the validation file, if there is one.
     ///   - plan: of the run.
     ///   - configuration: of the run.
     ///   - encoder: that encoded the rows.
     package init(
-        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
-        plan: StepPlan, configuration: TrainingConfiguration, encoder: RowEncoder
+        lines: LineFacts, encoded: EncodedRows, split: Split, trainingRows: Int,
+        validation: EncodedRows?, plan: StepPlan, configuration: TrainingConfiguration,
+        encoder: RowEncoder
     ) {
         let groups = encoded.groups
         rows = groups.count
@@ -57,7 +59,7 @@ package struct DataReport: Sendable, Equatable {
         cut = encoded.cutCount
         skipped = encoded.skippedCount
         badLines = lines.badLineCount
-        trainingRows = split.training.count
+        self.trainingRows = trainingRows
         validationRows = validation?.groups.count ?? split.validation.count
         steps = plan.stepCount
         epochs = plan.epochCount

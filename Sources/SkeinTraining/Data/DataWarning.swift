@@ -5,7 +5,7 @@ package enum DataWarning: Sendable, Equatable {
     case badLines(count: Int, first: TrainingError?)
     /// More than 5 % of the rows lose their end, and with it the end-of-turn token.
     case manyCut(count: Int, rows: Int, longest: Int, maximumLength: Int)
-    case skipped(count: Int, lines: [Int])
+    case skipped(count: Int, lines: [Int], path: String?)
     /// Less than 5 % of the tokens are trained.
     case littleLoss(lossTokens: Int, tokens: Int)
     case noValidation
@@ -27,27 +27,9 @@ package enum DataWarning: Sendable, Equatable {
         lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
         plan: StepPlan, configuration: TrainingConfiguration, format: PromptFormat
     ) -> [DataWarning] {
-        let rows = lines.rowCount
-        var warnings: [DataWarning] = []
-        if lines.badLineCount > 0 {
-            warnings.append(
-                .badLines(count: lines.badLineCount, first: lines.firstBadLine?.error))
-        }
-        if encoded.cutCount * 20 > rows {
-            warnings.append(
-                .manyCut(
-                    count: encoded.cutCount, rows: rows, longest: encoded.longest,
-                    maximumLength: configuration.maxLength))
-        }
-        if encoded.skippedCount > 0 {
-            warnings.append(.skipped(count: encoded.skippedCount, lines: encoded.skippedLines))
-        }
-        if encoded.lossTokenCount * 20 < encoded.tokenCount {
-            warnings.append(
-                .littleLoss(lossTokens: encoded.lossTokenCount, tokens: encoded.tokenCount))
-        }
-        warnings += repetitions(encoded, split, validation)
-        warnings += completions(lines, format)
+        var warnings = ofRows(
+            lines: lines, encoded: encoded, split: split, validation: validation,
+            maximumLength: configuration.maxLength, format: format)
         let steps = plan.scheduledSteps
         if steps < 20 { warnings.append(.fewSteps(count: steps)) }
         if configuration.warmupSteps >= steps {
@@ -60,6 +42,46 @@ package enum DataWarning: Sendable, Equatable {
             warnings.append(.fewRounds(count: plan.stepCount, rate: rate))
         }
         return warnings
+    }
+
+    /// What there is to say of the data, whatever the plan.
+    ///
+    /// - Parameters:
+    ///   - lines: of the training files.
+    ///   - encoded: their rows, cut at `maximumLength`.
+    ///   - split: of `encoded`.
+    ///   - validation: rows of the validation files, if there are some.
+    ///   - maximumLength: tokens of a row.
+    ///   - format: in use.
+    /// - Returns: warnings in a fixed order.
+    static func ofRows(
+        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
+        maximumLength: Int, format: PromptFormat
+    ) -> [DataWarning] {
+        let rows = lines.rowCount
+        var warnings: [DataWarning] = []
+        if lines.badLineCount > 0 {
+            warnings.append(
+                .badLines(count: lines.badLineCount, first: lines.firstBadLine?.error))
+        }
+        if encoded.cutCount * 20 > rows {
+            warnings.append(
+                .manyCut(
+                    count: encoded.cutCount, rows: rows, longest: encoded.longest,
+                    maximumLength: maximumLength))
+        }
+        if encoded.skippedCount > 0 {
+            warnings.append(
+                .skipped(
+                    count: encoded.skippedCount, lines: encoded.skippedLines,
+                    path: encoded.skippedPath))
+        }
+        if encoded.lossTokenCount * 20 < encoded.tokenCount {
+            warnings.append(
+                .littleLoss(lossTokens: encoded.lossTokenCount, tokens: encoded.tokenCount))
+        }
+        warnings += repetitions(encoded, split, validation)
+        return warnings + completions(lines, format)
     }
 
     /// A momentum of 0.9 takes about ten rounds to build up. docs/SLOW-LINKS.md has what was measured.
@@ -112,9 +134,9 @@ package enum DataWarning: Sendable, Equatable {
         case .manyCut(let count, let rows, let longest, let maximumLength):
             "\(count) of \(rows) rows are longer than --max-length \(maximumLength) and lose their "
                 + "end; the longest has \(longest) tokens"
-        case .skipped(let count, let lines):
+        case .skipped(let count, let lines, let path):
             "rows skipped because they have no token to learn within --max-length: \(count), the "
-                + "first at line \(lines.first ?? 0)"
+                + "first at line \(lines.first ?? 0)" + (path.map { " of \($0)" } ?? "")
         case .littleLoss(let lossTokens, let tokens):
             "only \(lossTokens) of \(tokens) tokens are trained: prompts are long compared with "
                 + "their completions"

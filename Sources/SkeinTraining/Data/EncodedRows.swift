@@ -12,6 +12,8 @@ package struct EncodedRows: Sendable, Equatable {
     package let skippedCount: Int
     /// Lines of the first few skipped rows.
     package let skippedLines: [Int]
+    /// The file that they are in, where there are several.
+    package var skippedPath: String?
     /// Length of the longest row before the cut.
     package let longest: Int
 
@@ -23,6 +25,26 @@ package struct EncodedRows: Sendable, Equatable {
 }
 
 extension RowEncoder {
+    /// Encodes the rows of data files, one after the other, without a token cache.
+    ///
+    /// - Parameters:
+    ///   - files: at least one; their weights do not count.
+    ///   - fields: which keys hold the parts of a row.
+    ///   - skippingBadLines: pass over malformed rows.
+    /// - Returns: the rows of all files, numbered through.
+    /// - Throws: as `PairFile` and `encode`.
+    package func encode(
+        files: [WeightedFile], fields: RowFields, skippingBadLines: Bool
+    ) throws -> EncodedRows {
+        let parts = try files.map { file in
+            let rows = try PairFile(
+                path: file.path, fields: fields, skippingBadLines: skippingBadLines)
+            return EncodedFile(
+                digest: rows.digest, lines: rows.facts, encoded: try encode(rows))
+        }
+        return try EncodedFile(joining: parts, of: files).encoded
+    }
+
     /// Encodes all rows of a file, in file order.
     ///
     /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;

@@ -38,11 +38,23 @@ extension PairRow {
     /// Reads one line of a data file.
     ///
     /// A line with several forms counts as the first of prompt/completion, messages, text (mlx-lm's
-    /// precedence), conversations, instruction/output. Other fields are ignored; those of a message
-    /// are handed to the chat template.
+    /// precedence), conversations, instruction/output, unless `fields` names a part of another one.
+    /// Other keys are ignored; those of a message are handed to the chat template.
     ///
+    /// - Parameters:
+    ///   - line: a JSON object.
+    ///   - fields: which keys hold its parts.
     /// - Throws: `LineProblem`.
-    init(line: UnsafeRawBufferPointer) throws(LineProblem) {
+    init(
+        line: UnsafeRawBufferPointer, fields: RowFields = RowFields()
+    ) throws(LineProblem) {
+        self = try Self.read(line, fields).row
+    }
+
+    /// The same with the form in which the row is written, and with named parts that it lacks.
+    static func read(
+        _ line: UnsafeRawBufferPointer, _ fields: RowFields
+    ) throws(LineProblem) -> (row: PairRow, form: RowForm, absent: Set<RowFields.Part>) {
         guard line.count <= Limits.lineBytes else {
             throw .tooLong(bytes: line.count, limit: Limits.lineBytes)
         }
@@ -57,41 +69,72 @@ extension PairRow {
         guard let object = value as? [String: Any] else {
             throw .notAnObject(found: JSONKind.name(of: value))
         }
-        try self.init(object: object, line: line)
+        let (row, form) = try RowReader(object: object, line: line, fields: fields).row()
+        return (row, form, Set(fields.given.keys.filter { object[fields.key($0)] == nil }))
     }
+}
 
-    private init(
-        object: [String: Any], line: UnsafeRawBufferPointer
-    ) throws(LineProblem) {
-        if object["prompt"] is [Any] || object["completion"] is [Any] {
-            self = try ConversationReader(line: line).row()
-        } else if object["prompt"] != nil || object["completion"] != nil {
-            self = .pair(
-                prompt: try Self.string("prompt", in: object),
-                completion: try Self.string("completion", in: object))
-        } else if object["messages"] != nil {
-            self = try ConversationReader(line: line).row()
-        } else if object["text"] != nil {
-            self = .text(try Self.string("text", in: object))
-        } else if object["conversations"] != nil {
-            self = try ConversationReader(line: line).row()
-        } else if object["instruction"] != nil {
-            self = try Self.instruction(object)
-        } else {
+/// Reads a row of which the JSON is parsed.
+private struct RowReader {
+    let object: [String: Any]
+    let line: UnsafeRawBufferPointer
+    let fields: RowFields
+
+    func row() throws(LineProblem) -> (row: PairRow, form: RowForm) {
+        guard let form = try form() else {
             throw .unknownForm(fields: Array(object.keys.sorted().prefix(8)))
         }
+        return (try row(form), form)
     }
+
+    private func row(_ form: RowForm) throws(LineProblem) -> PairRow {
+        switch form {
+        case .pair where self[.prompt] is [Any] || self[.completion] is [Any],
+            .messages, .conversations:
+            try ConversationReader(line: line, fields: fields).row(form)
+        case .pair:
+            .pair(prompt: try string(.prompt), completion: try string(.completion))
+        case .text: .text(try string(.text))
+        case .instruction: try instruction()
+        }
+    }
+
+    /// The first form of which the row has what is looked for.
+    private func form() throws(LineProblem) -> RowForm? {
+        let wanted = fields.forms
+        for form in RowForm.allCases where wanted.contains(form) {
+            let isThere =
+                switch form {
+                case .pair: self[.completion] != nil
+                case .messages: self[.messages] != nil
+                case .text: self[.text] != nil
+                case .conversations: self[.conversations] != nil
+                case .instruction: self[.instruction] != nil
+                }
+            if isThere { return form }
+        }
+        // Some data sets have a prompt beside their messages.
+        if self[.prompt] != nil, wanted.contains(.pair) { return .pair }
+        // What was named must be there, or nobody would know why the row is of no form.
+        let named = RowFields.Part.allCases.first { part in
+            fields.given[part] != nil && part.form != nil && self[part] == nil
+        }
+        if let named { throw .missing(field: fields.key(named)) }
+        return nil
+    }
+
+    private subscript(_ part: RowFields.Part) -> Any? { object[fields.key(part)] }
 
     /// A row as Stanford Alpaca has it: `instruction`, `output`, and an `input` that is empty or
     /// follows the instruction on a line of its own. `system` and `history` (questions and answers
     /// before it) are LLaMA-Factory's additions, which make it a conversation.
-    private static func instruction(_ object: [String: Any]) throws(LineProblem) -> PairRow {
-        let instruction = try string("instruction", in: object)
-        let output = try string("output", in: object)
-        let input = try optionalString("input", in: object)
+    private func instruction() throws(LineProblem) -> PairRow {
+        let instruction = try string(.instruction)
+        let output = try string(.output)
+        let input = try optionalString(.input)
         let prompt = input.isEmpty ? instruction : instruction + "\n" + input
-        let system = try optionalString("system", in: object)
-        let history = try history(of: object)
+        let system = try optionalString(.system)
+        let history = try history()
         if system.isEmpty, history.isEmpty {
             return .pair(prompt: prompt, completion: output)
         }
@@ -106,31 +149,27 @@ extension PairRow {
         return .conversation(turns)
     }
 
-    private static func history(of object: [String: Any]) throws(LineProblem) -> [[String]] {
-        guard let value = object["history"], !(value is NSNull) else { return [] }
+    private func history() throws(LineProblem) -> [[String]] {
+        guard let value = self[.history], !(value is NSNull) else { return [] }
         guard let pairs = value as? [[String]], pairs.allSatisfy({ $0.count == 2 }) else {
             throw .wrongType(
-                field: "history", expected: "a list of pairs of strings",
+                field: fields.key(.history), expected: "a list of pairs of strings",
                 found: JSONKind.name(of: value))
         }
         return pairs
     }
 
     /// Empty if the field is absent or null.
-    private static func optionalString(
-        _ field: String, in object: [String: Any]
-    ) throws(LineProblem) -> String {
-        guard let value = object[field], !(value is NSNull) else { return "" }
-        return try string(field, in: object)
+    private func optionalString(_ part: RowFields.Part) throws(LineProblem) -> String {
+        guard let value = self[part], !(value is NSNull) else { return "" }
+        return try string(part)
     }
 
-    private static func string(
-        _ field: String, in object: [String: Any], of place: String = ""
-    ) throws(LineProblem) -> String {
-        guard let value = object[field] else { throw .missing(field: place + field) }
+    private func string(_ part: RowFields.Part) throws(LineProblem) -> String {
+        guard let value = self[part] else { throw .missing(field: fields.key(part)) }
         guard let text = value as? String else {
             throw .wrongType(
-                field: place + field, expected: "a string", found: JSONKind.name(of: value))
+                field: fields.key(part), expected: "a string", found: JSONKind.name(of: value))
         }
         return text
     }

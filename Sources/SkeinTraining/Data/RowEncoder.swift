@@ -26,7 +26,7 @@ package enum TrainedTurns: String, Sendable, CaseIterable {
 package struct RowEncoder: Sendable {
     /// Raised when this code, the tokenizer or the template may give a row other tokens than
     /// before: cached tokens are not used then.
-    static let version = 3
+    static let version = 4
 
     package let encoder: TextEncoder
     /// Never `auto`.

@@ -4,9 +4,11 @@ import SkeinBasics
 /// compared by digests of their own in run.json.
 package struct InputOptions: OptionTable {
     package let validData = Option.optional(
-        "valid-data", .path("FILE"), in: .data, "validation rows, instead of a share of --data")
+        "valid-data", .path("FILE"), in: .data,
+        "validation rows, instead of a share of --data; several files with commas between them")
     package let testData = Option.optional(
-        "test-data", .path("FILE"), in: .data, "test rows, evaluated once at the end of the run")
+        "test-data", .path("FILE"), in: .data,
+        "test rows, evaluated once at the end of the run; several files likewise")
     package let skipBadLines = Option.flag(
         "skip-bad-lines", in: .data, "count invalid lines and go on")
     package let initAdapter = Option.optional(

@@ -23,6 +23,15 @@ extension ValueFormat where Value == String {
             json: { .string($0) })
     }
 
+    /// `prompt=question`, several with commas between them.
+    package static var rowFields: ValueFormat {
+        ValueFormat(
+            placeholder: "PART=NAME",
+            accepted: "PART=NAME, several with commas between them, each PART and NAME once; "
+                + "PART is " + Words.either(RowFields.Part.allCases.map(\.rawValue)),
+            read: { RowFields($0)?.text }, json: { .string($0) })
+    }
+
     /// A day of the calendar.
     package static var day: ValueFormat {
         ValueFormat(

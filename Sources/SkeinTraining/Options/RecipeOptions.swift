@@ -94,6 +94,12 @@ package struct RecipeOptions: OptionTable {
     package let seed = Option(
         "seed", .integer(0...Int.max), default: "0", in: .run,
         "seed of the split, the row order, the initial A and dropout")
+    package let field = Option.optional(
+        "field", .rowFields, absent: "their own names", in: .data,
+        "the key or column that holds a part of a row, for instance prompt=question; may be repeated"
+    ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
+        try RowFields.joined(first, second)
+    }
     package let shuffle = Option(
         "shuffle", .onOff, default: "on", in: .data, "shuffle the rows in each epoch")
     package let validationSplit = Option(

@@ -67,7 +67,7 @@ struct ModelCard {
     private var command: String {
         var words = [
             "skein train", "--model \(Self.quoted(BaseModelName(path: job.model.path).reference))",
-            "--data \(Self.quoted(FilePath.name(of: job.runFile.data)))", "--output run",
+            "--data \(Self.quoted(DataFiles.withoutFolders(job.runFile.data)))", "--output run",
         ]
         for (name, text) in job.configuration.changedInputs {
             words.append(text.isEmpty ? "--\(name)" : "--\(name) \(Self.quoted(text))")

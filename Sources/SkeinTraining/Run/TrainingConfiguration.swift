@@ -45,6 +45,9 @@ extension TrainingConfiguration {
     /// The seed, as `AddressedRandom` takes it.
     package var addressedSeed: UInt64 { UInt64(self.seed) }
 
+    /// Which keys hold the parts of a row.
+    package var rowFields: RowFields { self.field.flatMap { RowFields($0) } ?? RowFields() }
+
     /// The settings of the optimizer.
     package var adamW: AdamW.Settings {
         AdamW.Settings(

@@ -43,7 +43,7 @@ package struct TrainingJob: Sendable {
     /// - Parameters:
     ///   - configuration: of the run.
     ///   - open: opens the model; called once the configuration is known to be valid.
-    ///   - dataPath: a .jsonl file or a directory.
+    ///   - dataPath: a data file, several with weights, or a directory (`DataFiles`).
     ///   - version: of Skein, for run.json.
     ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
     ///   - allowingUnusedArguments: whether template arguments may be unknown to the template.
@@ -78,12 +78,13 @@ package struct TrainingJob: Sendable {
         let files = try DataFiles(
             path: dataPath, validation: configuration.validData, test: configuration.testData)
         var source = TokenSource(
-            encoder: encoder, skippingBadLines: configuration.skipBadLines,
+            encoder: encoder, fields: configuration.rowFields,
+            skippingBadLines: configuration.skipBadLines,
             vocabularySize: model.configuration.vocabularySize, cache: tokenCache,
             version: version)
-        let file = try source.file(files.train)
+        let (file, shares) = try source.files(files.train)
         let encoded = file.encoded
-        let held = try files.validation.map { try source.file($0, allowingNone: true) }
+        let held = try files.validation.map { try source.files($0, allowingNone: true).joined }
         let groups = encoded.groups
         let split =
             held == nil
@@ -91,7 +92,8 @@ package struct TrainingJob: Sendable {
                 count: groups.count, share: configuration.validationSplit,
                 seed: configuration.addressedSeed)
             : Split(allOf: groups.count)
-        let training = split.training.flatMap { encoded.rows[groups[$0]] }
+        let training = try DataShares(shares: shares, seed: configuration.addressedSeed).applied(
+            to: split.training.flatMap { encoded.rows[groups[$0]] })
         let trainingGroups = TokenizedRow.groups(of: training)
         let plan = StepPlan(
             configuration,
@@ -114,10 +116,13 @@ package struct TrainingJob: Sendable {
         validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
         let digests = DataDigests(training: training, validation: validation, plan: plan)
         dataIdentity = digests.identity(file: file.digest)
-        test = try files.test.map { try source.file($0, allowingNone: true) }?.encoded.rows ?? []
+        test =
+            try files.test.map { try source.files($0, allowingNone: true).joined.encoded.rows }
+            ?? []
         tokenOrigin = source.origin
         report = DataReport(
-            lines: file.lines, encoded: encoded, split: split, validation: held?.encoded,
+            lines: file.lines, encoded: encoded, split: split,
+            trainingRows: trainingGroups.count, validation: held?.encoded,
             plan: plan, configuration: configuration, encoder: encoder)
         runFile = RunFile(
             version: version,

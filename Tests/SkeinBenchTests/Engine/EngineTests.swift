@@ -106,8 +106,8 @@ import Testing
             try AtomicFile.write(
                 """
                 {"prompt":"one","completion":"two"}
-                {"messages":[{"role":"user","content":"three"}]}
-                {"text":"four"}
+                {"prompt":[{"role":"user","content":"three"}], \
+                "completion":[{"role":"assistant","content":"four"}]}
 
                 """, to: data)
             let effort = Effort(repetitions: 1, minimumSeconds: 0)

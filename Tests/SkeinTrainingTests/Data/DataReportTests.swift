@@ -31,7 +31,8 @@ import Testing
                 configuration, lengths: split.training.map { encoded.rows[$0].ids.count },
                 costs: [])
             return DataReport(
-                lines: training.facts, encoded: encoded, split: split, validation: held, plan: plan,
+                lines: training.facts, encoded: encoded, split: split,
+                trainingRows: split.training.count, validation: held, plan: plan,
                 configuration: configuration, encoder: encoder)
         }
     }
@@ -100,7 +101,7 @@ import Testing
             } == [.manyCut(count: 1, rows: 3, longest: 46, maximumLength: 30)])
         #expect(
             try warnings(good + row(String(repeating: "z", count: 40), "c")) { $0.maxLength = 30 }
-                == [.skipped(count: 1, lines: [21])])
+                == [.skipped(count: 1, lines: [21], path: nil)])
         #expect(
             try warnings(good, validation: row("p0", "c0") + row("new", "one"))
                 == [.leaked(count: 1, validationRows: 2)])
@@ -126,7 +127,8 @@ import Testing
         let all: [DataWarning] = [
             .badLines(count: 1, first: nil),
             .manyCut(count: 1, rows: 2, longest: 3, maximumLength: 4),
-            .skipped(count: 1, lines: [7]), .littleLoss(lossTokens: 1, tokens: 2), .noValidation,
+            .skipped(count: 1, lines: [7], path: "b.csv"), .littleLoss(lossTokens: 1, tokens: 2),
+            .noValidation,
             .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
             .leadingSpace(count: 1, rows: 2), .nothingBetween(count: 1, rows: 2),
             .emptyCompletions(count: 1), .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),

@@ -18,25 +18,62 @@ import Testing
         }
     }
 
-    @Test("reads the three forms, passing over blank lines, a byte order mark and CR")
-    func forms() throws {
+    @Test("reads rows, passing over blank lines, a byte order mark and CR")
+    func lines() throws {
         let text =
             "\u{FEFF}{\"prompt\":\"p\",\"completion\":\"c\",\"id\":7}\r\n\r\n  \t\n"
-            + "{\"messages\":[{\"role\":\"oracle\",\"content\":\"é\"},"
-            + "{\"role\":\"assistant\",\"content\":\"\"}],\"tools\":[]}\n"
-            + "{\"text\":\"t\\u00e9\"}"
+            + "{\"prompt\":\"q\",\"completion\":\"d\\u00e9\"}"
         let file = try read(Array(text.utf8))
         #expect(
             file.rows == [
-                .pair(prompt: "p", completion: "c"),
-                .conversation([
-                    ChatTurn(role: "oracle", content: "é"),
-                    ChatTurn(role: "assistant", content: ""),
-                ]),
-                .text("té"),
+                .pair(prompt: "p", completion: "c"), .pair(prompt: "q", completion: "dé"),
             ])
-        #expect(file.lines == [1, 4, 5])
+        #expect(file.lines == [1, 4])
         #expect(file.digest == SHA256.digest(of: text))
+    }
+
+    @Test(
+        "reads each form",
+        arguments: [
+            (
+                #"{"prompt":"p","completion":"c","text":"t"}"#,
+                PairRow.pair(prompt: "p", completion: "c")
+            ),
+            (
+                #"{"messages":[{"role":"oracle","content":"é"}],"tools":[],"text":"t"}"#,
+                .conversation([ChatTurn(role: "oracle", content: "é")])
+            ),
+            (#"{"text":"t\u00e9","conversations":[]}"#, .text("té")),
+            (
+                #"{"conversations":[{"from":"human","value":"h"}]}"#,
+                .conversation([ChatTurn(role: "user", content: "h")])
+            ),
+            (#"{"instruction":"i","output":"o"}"#, .pair(prompt: "i", completion: "o")),
+        ])
+    func forms(line: String, row: PairRow) throws {
+        #expect(try read(Array(line.utf8)).rows == [row])
+    }
+
+    @Test("a row that is written otherwise than the first one is an error, or skipped")
+    func mixedForms() throws {
+        let text = """
+            {"text": "a"}
+            {"prompt": "p", "completion": "c"}
+            {"text": "b"}
+            """
+        let error = try #require(throws: TrainingError.self) { try read(Array(text.utf8)) }
+        guard
+            case .badLine(_, 2, .otherForm(found: .pair, first: .text, line: 1)) = error
+        else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(
+            error.explanation.what
+                == "the row has prompt and completion, and the first one, at 1, has text")
+        let file = try read(Array(text.utf8), skippingBadLines: true)
+        #expect(file.rows == [.text("a"), .text("b")] && file.lines == [1, 3])
+        #expect(file.badLineCount == 1)
     }
 
     @Test("prompt and completion may be lists of messages; only the completion's are learned")
@@ -70,7 +107,6 @@ import Testing
             {"instruction": "i", "input": "", "output": "o"}
             {"instruction": "i", "input": "j", "output": "o"}
             {"instruction": "i", "output": "o", "system": "s", "history": [["q", "a"]]}
-            {"instruction": "i", "output": "o", "text": "t"}
             """
         #expect(
             try read(Array(text.utf8)).rows == [
@@ -79,7 +115,7 @@ import Testing
                     ChatTurn(role: "system", content: "s"), ChatTurn(role: "user", content: "q"),
                     ChatTurn(role: "assistant", content: "a"), ChatTurn(role: "user", content: "i"),
                     ChatTurn(role: "assistant", content: "o"),
-                ]), .text("t"),
+                ]),
             ])
     }
 
@@ -252,24 +288,6 @@ import Testing
         guard case .noRows(_, badLines: 2) = error else {
             Issue.record("\(error)")
             return
-        }
-    }
-
-    @Test("a directory gives train, valid and test files; flags win")
-    func directory() throws {
-        try TestPaths.withTemporaryDirectory { directory in
-            #expect(throws: TrainingError.noTrainingFile(directory: directory)) {
-                try DataFiles(path: directory)
-            }
-            for name in ["train", "valid"] {
-                try AtomicFile.write("{\"text\":\"a\"}", to: "\(directory)/\(name).jsonl")
-            }
-            let files = try DataFiles(path: directory)
-            #expect(files.train == directory + "/train.jsonl")
-            #expect(files.validation == directory + "/valid.jsonl")
-            #expect(files.test == nil)
-            #expect(try DataFiles(path: directory, validation: "v").validation == "v")
-            #expect(try DataFiles(path: "x.jsonl").train == "x.jsonl")
         }
     }
 

@@ -152,7 +152,8 @@ import Testing
                 {"prompt": "abcdefgh", "completion": "x"}
                 {"prompt": "a", "completion": "b"}
 
-                {"messages": [{"role": "user", "content": "no answer"}]}
+                {"prompt": [{"role": "user", "content": "no"}], \
+                "completion": [{"role": "user", "content": "answer"}]}
                 """, to: path)
             let file = try PairFile(path: path)
             let rows = try encoder(.chat, .all, 8).encode(file)
@@ -261,8 +262,8 @@ import Testing
                 """
                 {"prompt": "u", "completion": "a"}
 
-                {"messages": [{"role": "user", "content": "no"}, \
-                {"role": "assistant", "content": "a"}]}
+                {"prompt": [{"role": "user", "content": "no"}], \
+                "completion": [{"role": "assistant", "content": "a"}]}
                 {"prompt": "no", "completion": "a"}
                 """, to: path)
             let refusal = TemplateError.raised(message: "be polite", line: 7, template: "t.jinja")
@@ -286,7 +287,8 @@ import Testing
             let path = directory + "/d.jsonl"
             try AtomicFile.write(
                 """
-                {"text": "t"}
+                {"messages": [{"role": "user", "content": "t"}, \
+                {"role": "assistant", "content": "t"}]}
                 {"messages": [{"role": "user", "content": "u"}, \
                 {"role": "assistant", "content": "a|b"}, {"role": "user", "content": "v"}, \
                 {"role": "assistant", "content": "c|d"}]}

@@ -133,7 +133,7 @@ import Testing
             "weights": "streamed", "gradient-checkpointing": "on",
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
             "epsilon": "0.1", "template-argument": "enable_thinking=false",
-            "template-date": "2025-01-02",
+            "template-date": "2025-01-02", "field": "prompt=question",
             "delta-codec": "topk", "topk-density": "0.5", "outer-momentum": "0.5",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {

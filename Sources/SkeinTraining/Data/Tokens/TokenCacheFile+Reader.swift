@@ -88,7 +88,8 @@ extension TokenCacheFile {
             let range = header.badLineStart..<header.badLineEnd
             let problem: LineProblem? = data.mapped.withBytes { bytes in
                 do throws(LineProblem) {
-                    _ = try PairRow(line: UnsafeRawBufferPointer(rebasing: bytes[range]))
+                    _ = try PairRow(
+                        line: UnsafeRawBufferPointer(rebasing: bytes[range]), fields: key.fields)
                     return nil
                 } catch {
                     return error

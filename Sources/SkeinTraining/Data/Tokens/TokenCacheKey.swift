@@ -4,29 +4,38 @@ import SkeinText
 /// One SHA-256 of everything that the tokens of a data file depend on.
 struct TokenCacheKey: Sendable, Hashable {
     let digest: SHA256.Digest
+    /// With which a bad row is read again.
+    let fields: RowFields
 
     /// nil if the encoder has no digest.
     ///
     /// - Parameters:
     ///   - data: SHA-256 of the data file.
+    ///   - kind: how its rows lie in it.
+    ///   - fields: which keys hold the parts of a row.
     ///   - encoder: tokenizer, template and settings.
     ///   - skippingBadLines: whether malformed lines are passed over.
     ///   - version: of Skein.
     init?(
-        data: SHA256.Digest, encoder: RowEncoder, skippingBadLines: Bool, version: String
+        data: SHA256.Digest, kind: DataFileKind = .lines, fields: RowFields = RowFields(),
+        encoder: RowEncoder, skippingBadLines: Bool, version: String
     ) {
         guard let text = encoder.encoder.digest else { return nil }
-        var fields = DigestFields("skein tokens")
-        fields.append(Int(TokenCacheFile.version))
-        fields.append(RowEncoder.version)
-        fields.append(version)
-        fields.append(data)
-        fields.append(text)
-        fields.append(encoder.format.rawValue)
-        fields.append(encoder.trainedTurns.rawValue)
-        fields.append(encoder.maximumLength)
-        fields.append(skippingBadLines ? 1 : 0)
-        digest = fields.finish()
+        var digested = DigestFields("skein tokens")
+        digested.append(Int(TokenCacheFile.version))
+        digested.append(RowEncoder.version)
+        digested.append(version)
+        digested.append(data)
+        digested.append(text)
+        digested.append(encoder.format.rawValue)
+        digested.append(encoder.trainedTurns.rawValue)
+        digested.append(encoder.maximumLength)
+        digested.append(skippingBadLines ? 1 : 0)
+        // Only where they are something else, so that keys of other runs stay as they were.
+        if kind != .lines { digested.append(kind.rawValue) }
+        if !fields.isEmpty { digested.append("fields " + fields.text) }
+        digest = digested.finish()
+        self.fields = fields
     }
 }
 

@@ -13,6 +13,8 @@ package struct TokenOrigin: Sendable, Equatable {
 /// Encoded data files: from the cache if it has them, else encoded from their lines.
 struct TokenSource {
     let encoder: RowEncoder
+    /// `--field`.
+    let fields: RowFields
     /// `--skip-bad-lines`.
     let skippingBadLines: Bool
     /// The model's ids are below this.
@@ -24,20 +26,39 @@ struct TokenSource {
     private(set) var origin = TokenOrigin()
 
     init(
-        encoder: RowEncoder, skippingBadLines: Bool, vocabularySize: Int, cache: TokenCache?,
-        version: String
+        encoder: RowEncoder, fields: RowFields = RowFields(), skippingBadLines: Bool,
+        vocabularySize: Int, cache: TokenCache?, version: String
     ) {
         self.encoder = encoder
+        self.fields = fields
         self.skippingBadLines = skippingBadLines
         self.vocabularySize = vocabularySize
         self.cache = cache
         self.version = version
     }
 
+    /// The rows of several files as one.
+    ///
+    /// - Parameters:
+    ///   - files: at least one.
+    ///   - allowingNone: files without rows are allowed (validation data).
+    /// - Returns: rows numbered through, and how many each file has.
+    /// - Throws: as `file`; `TrainingError.tooManyRows`.
+    mutating func files(
+        _ files: [WeightedFile], allowingNone: Bool = false
+    ) throws -> (joined: EncodedFile, shares: [DataShares.Share]) {
+        var parts: [EncodedFile] = []
+        for one in files { parts.append(try file(one.path, allowingNone: allowingNone)) }
+        let shares = zip(files, parts).map {
+            DataShares.Share(file: $0, rowCount: $1.lines.rowCount)
+        }
+        return (try EncodedFile(joining: parts, of: files), shares)
+    }
+
     /// The rows of the file at `path`.
     ///
     /// - Parameters:
-    ///   - path: a .jsonl file.
+    ///   - path: a data file.
     ///   - allowingNone: a file without rows is allowed (validation data).
     /// - Returns: the same, whether it was cached or encoded.
     /// - Throws: what `PairFile` and `RowEncoder.encode` throw; never an error of the cache.
@@ -45,20 +66,23 @@ struct TokenSource {
         let data = try DataFile(path: path)
         let key = cache.flatMap { _ in
             TokenCacheKey(
-                data: data.digest, encoder: encoder, skippingBadLines: skippingBadLines,
-                version: version)
+                data: data.digest, kind: data.kind, fields: fields, encoder: encoder,
+                skippingBadLines: skippingBadLines, version: version)
         }
         if let cache, let key, let kept = read(data, key, from: cache) {
             origin.cachedRows += kept.lines.rowCount
             return kept
         }
         let file = try PairFile(
-            data, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
+            data, fields: fields, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
         let made = EncodedFile(
             digest: data.digest, lines: file.facts, encoded: try encoder.encode(file))
         origin.encodedRows += file.rows.count
-        // An empty file would save nothing, and from the cache would pass as training data.
-        if let cache, let key, !file.rows.isEmpty { write(made, key, to: cache) }
+        // An empty file would save nothing, and from the cache would pass as training data. Of a bad
+        // row the cache keeps where it is, which must be enough to find the problem again.
+        if let cache, let key, !file.rows.isEmpty, file.canFindBadLineAgain(in: data) {
+            write(made, key, to: cache)
+        }
         return made
     }
 
@@ -99,10 +123,11 @@ package struct EncodedFile: Sendable, Equatable {
 struct DataFile: Sendable {
     let path: String
     let mapped: MappedFile
+    let kind: DataFileKind
     /// Of the file's bytes.
     let digest: SHA256.Digest
 
-    /// - Throws: `FileError`; `TrainingError.dataFileTooLarge`.
+    /// - Throws: `FileError`; `TrainingError.dataFileTooLarge`, `.unreadDataFile`.
     init(path: String) throws {
         let file = try MappedFile(path: path)
         guard file.count <= Limits.dataFileBytes else {
@@ -111,6 +136,7 @@ struct DataFile: Sendable {
         }
         self.path = path
         mapped = file
+        kind = try file.withBytes { try DataFileKind(path: path, bytes: $0) }
         digest = file.withBytes { SHA256.digest(of: $0) }
     }
 }

@@ -4,7 +4,7 @@ import SkeinTestSupport
 
 @testable import SkeinTraining
 
-/// A directory with a data file that has rows of every kind, and a cache beside it.
+/// A directory with a data file that has rows of many sorts, and a cache beside it.
 struct TokenCacheBench {
     let directory: String
 
@@ -30,7 +30,7 @@ struct TokenCacheBench {
             #"{"prompt":"q","completion":" leads"}"#, #"{"prompt":"e","completion":""}"#, "no\r",
             "{\"prompt\":\"r\",\"completion\":\"\(long)\"}",
             "{\"prompt\":\"\(long)\",\"completion\":\"lost\"}",
-            #"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},"#
+            #"{"prompt":[{"role":"user","content":"a"}],"completion":[{"role":"assistant","content":"b"},"#
                 + #"{"role":"user","content":"a"},{"role":"assistant","content":"d"}]}"#,
         ]
         return "\u{FEFF}" + lines.joined(separator: "\n") + "\n"

@@ -1,0 +1,97 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinTraining
+
+/// `skein data`: shows what a run would train on, and what of it would silently hurt.
+struct DataCommand: Command {
+    struct Options: Sendable {
+        var data: [String]
+        var model: String
+        var show: Int
+        var check: Bool
+        var configuration: TrainingConfiguration
+        var json: Bool
+    }
+
+    static let show = Option(
+        "show", .integer(0...1_000_000), default: "3", "rows to show as they will be trained")
+    static let check = Option.flag(
+        "check", "exit with status 65 if something in the data would silently hurt")
+
+    /// The options of a run that decide what its rows are.
+    private static let recipe = RecipeOptions.table
+    private static let inputs = InputOptions.table
+    private static let reading = [
+        inputs.validData.description, inputs.skipBadLines.description,
+        recipe.field.description, recipe.maxLength.description,
+        recipe.validationSplit.description, recipe.seed.description,
+        recipe.promptFormat.description, recipe.trainOn.description,
+    ]
+
+    static let table = ArgumentTable(
+        command: "data",
+        summary: "shows the rows that a run would train on, and what would silently hurt",
+        positional: Positional(
+            "FILE", count: .oneOrMore, isPath: true,
+            "what --data of `skein train` takes: a file (.jsonl, .json, .csv, .tsv, .parquet, .txt), "
+                + "with a weight after a colon or without, or a folder"),
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    SharedFlags.model.description, show.description, check.description,
+                    SharedFlags.json.description,
+                ]),
+            OptionGroup(title: "data", options: reading),
+            ChatFlags.group,
+        ],
+        example: "skein data rows.parquet --model model.gguf --field prompt=question --check")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        var configuration = TrainingConfiguration()
+        for option in Self.reading + ChatFlags.options {
+            guard let text = arguments.text(of: option) else { continue }
+            try configuration.set(option.name, to: text)
+        }
+        if [.eos, .raw].contains(configuration.promptFormat),
+            let other = arguments.givenChatOption
+        {
+            throw UsageError.excludes(
+                option: "prompt-format", other: other, command: Self.table.command)
+        }
+        options = Options(
+            data: arguments.positionals, model: arguments[SharedFlags.model],
+            show: arguments[Self.show], check: arguments[Self.check],
+            configuration: configuration, json: arguments[SharedFlags.json])
+    }
+
+    func run(_ io: CommandIO) throws {
+        let configuration = options.configuration
+        let files = try DataFiles(paths: options.data, validation: configuration.validData)
+        let model = try ModelDirectory.open(options.model)
+        let text = try TextEncoder(model: model, template: configuration.chat)
+        let study = try DataStudy(
+            files,
+            encoder: RowEncoder(
+                encoder: text, format: configuration.promptFormat,
+                trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength),
+            fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
+            validationShare: configuration.validationSplit, seed: configuration.addressedSeed)
+        let page = DataPage(study: study, files: files, decode: text.decode)
+        if options.json {
+            try io.print(json: page.fields(rows: options.show))
+        } else {
+            for line in page.lines(rows: options.show) {
+                try io.print(line.rendered(colours: io.coloursOutput))
+            }
+        }
+        if options.check, let first = page.findings.first {
+            throw CommandError.dataHurts(
+                path: options.data.joined(separator: ", "), findings: page.findings.count,
+                first: first.text)
+        }
+    }
+}

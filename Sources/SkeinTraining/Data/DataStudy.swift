@@ -1,0 +1,209 @@
+import SkeinBasics
+
+/// What there is to know of data before anything is trained: how long the rows are, and which of
+/// them would silently hurt.
+package struct DataStudy: Sendable {
+    /// Where a row is in its file.
+    package struct Place: Sendable, Equatable {
+        package let path: String
+        /// Counted from 1; of Parquet and JSON lists, the row.
+        package let line: Int
+
+        package var text: String { "\(path):\(line)" }
+    }
+
+    /// A row that can be trained on or held out.
+    package struct Row: Sendable, Equatable {
+        package let place: Place
+        /// Before the cut, without tokens after the last one that carries loss; of several sequences the
+        /// longest. 0 for a row without any token to learn.
+        package let tokens: Int
+        /// Sequences as they will be trained, of which each has a token with loss; none for a row that
+        /// is skipped.
+        package let sequences: [TokenizedRow]
+        /// Whether its last token with loss ends a turn or the text, so that the model learns to stop.
+        package let endsATurn: Bool
+    }
+
+    package let rows: [Row]
+    package let lines: LineFacts
+    package let format: PromptFormat
+    package let maximumLength: Int
+    /// Rows of which an earlier one is the same, and that one.
+    package let duplicates: [(row: Place, first: Place)]
+    /// Rows that are held out and trained on, too, and where.
+    package let leaks: [(validation: Place, training: Place)]
+    package let validationRows: Int
+    /// Rows of an epoch, each as often as the weights of files say.
+    package let epochRows: Int
+    package let warnings: [DataWarning]
+
+    /// Reads and encodes data files as `skein train` does.
+    ///
+    /// - Parameters:
+    ///   - files: of which the training and the validation files are read.
+    ///   - encoder: with the maximum length of the run.
+    ///   - fields: which keys hold the parts of a row.
+    ///   - skippingBadLines: pass over malformed rows.
+    ///   - validationShare: held out if there are no validation files.
+    ///   - seed: of the run.
+    /// - Throws: as `PairFile` and `RowEncoder.encode`; `CancellationError` does not come from here.
+    package init(
+        _ files: DataFiles, encoder: RowEncoder, fields: RowFields, skippingBadLines: Bool,
+        validationShare: Double, seed: UInt64
+    ) throws {
+        let whole = try RowEncoder(
+            encoder: encoder.encoder, format: encoder.format, trainedTurns: encoder.trainedTurns,
+            maximumLength: RecipeOptions.mostTokens)
+        let reader = Reader(
+            encoder: whole, maximumLength: encoder.maximumLength, fields: fields,
+            skippingBadLines: skippingBadLines)
+        let training = try reader.read(files.train)
+        let held = try files.validation.map { try reader.read($0, allowingNone: true) }
+        rows = training.rows
+        lines = training.joined.lines
+        format = encoder.format
+        maximumLength = encoder.maximumLength
+        let usable = rows.filter { !$0.sequences.isEmpty }
+        guard !usable.isEmpty else {
+            throw TrainingError.noLossTokens(
+                path: files.train[0].path, rows: rows.count, maximumLength: maximumLength)
+        }
+        let split =
+            held == nil
+            ? Split(count: usable.count, share: validationShare, seed: seed)
+            : Split(allOf: usable.count)
+        let heldOut =
+            held.map { $0.rows.filter { !$0.sequences.isEmpty } }
+            ?? split.validation.map { usable[$0] }
+        validationRows = heldOut.count
+
+        var first: [[Int32]: Place] = [:]
+        var repeated: [(row: Place, first: Place)] = []
+        for row in usable {
+            if let earlier = first.updateValue(first[row.ids] ?? row.place, forKey: row.ids) {
+                repeated.append((row.place, earlier))
+            }
+        }
+        duplicates = repeated
+        var trained: [[Int32]: Place] = [:]
+        for index in split.training.reversed() { trained[usable[index].ids] = usable[index].place }
+        leaks = heldOut.compactMap { row in trained[row.ids].map { (row.place, $0) } }
+        epochRows = try TokenizedRow.groups(
+            of: DataShares(shares: training.shares, seed: seed).applied(
+                to: split.training.flatMap { usable[$0].sequences })
+        ).count
+        warnings = DataWarning.ofRows(
+            lines: lines, encoded: Self.cut(training, to: maximumLength), split: split,
+            validation: held.map { Self.cut($0, to: encoder.maximumLength) },
+            maximumLength: maximumLength, format: format)
+    }
+
+    /// Rows without a token to learn.
+    package var withoutLoss: [Row] { rows.filter(\.sequences.isEmpty) }
+    /// Rows after which the model does not learn to stop.
+    package var withoutEnd: [Row] { rows.filter { !$0.sequences.isEmpty && !$0.endsATurn } }
+    /// Rows that lose their end.
+    package var cut: [Row] { rows.filter { $0.tokens > maximumLength } }
+    /// The `count` longest, the longest first.
+    package func longest(_ count: Int) -> [Row] {
+        rows.indices.sorted { (-rows[$0].tokens, $0) < (-rows[$1].tokens, $1) }.prefix(count).map {
+            rows[$0]
+        }
+    }
+    package var tokenCount: Int {
+        rows.reduce(0) { $0 + $1.sequences.reduce(0) { $0 + $1.ids.count } }
+    }
+    package var lossTokenCount: Int {
+        rows.reduce(0) { $0 + $1.sequences.reduce(0) { $0 + $1.lossTokenCount } }
+    }
+
+    /// The rows as they stand in a run.
+    private static func cut(_ files: Files, to maximumLength: Int) -> EncodedRows {
+        let skipped = files.rows.filter(\.sequences.isEmpty)
+        return EncodedRows(
+            rows: files.rows.flatMap(\.sequences),
+            cutCount: files.rows.count { $0.tokens > maximumLength }, skippedCount: skipped.count,
+            skippedLines: skipped.prefix(Limits.keptBadLines).map(\.place.line),
+            skippedPath: files.count > 1 ? skipped.first?.place.path : nil,
+            longest: files.rows.reduce(0) { max($0, $1.tokens) })
+    }
+
+    private struct Files {
+        let rows: [Row]
+        let joined: EncodedFile
+        let count: Int
+        let shares: [DataShares.Share]
+    }
+
+    private struct Reader {
+        let encoder: RowEncoder
+        let maximumLength: Int
+        let fields: RowFields
+        let skippingBadLines: Bool
+
+        func read(_ files: [WeightedFile], allowingNone: Bool = false) throws -> Files {
+            var rows: [Row] = []
+            var parts: [EncodedFile] = []
+            for file in files {
+                let pairs = try PairFile(
+                    path: file.path, fields: fields, skippingBadLines: skippingBadLines,
+                    allowingNone: allowingNone)
+                // What is trained of a row is bounded below, once it is cut.
+                let encoded = try encoder.encode(pairs, rowTokens: .max)
+                let base = parts.reduce(0) { $0 + $1.lines.rowCount }
+                rows += try self.rows(pairs, encoded, base: base)
+                parts.append(
+                    EncodedFile(digest: pairs.digest, lines: pairs.facts, encoded: encoded))
+            }
+            return Files(
+                rows: rows, joined: try EncodedFile(joining: parts, of: files), count: files.count,
+                shares: zip(files, parts).map {
+                    DataShares.Share(file: $0, rowCount: $1.lines.rowCount)
+                })
+        }
+
+        private func rows(
+            _ pairs: PairFile, _ encoded: EncodedRows, base: Int
+        ) throws -> [Row] {
+            let ends = encoder.encoder.endOfTurnIDs.union(
+                [encoder.encoder.endID].compactMap(\.self))
+            var groups = encoded.groups.makeIterator()
+            var group = groups.next()
+            return try pairs.rows.indices.map { number in
+                var sequences: [TokenizedRow] = []
+                if let found = group, encoded.rows[found.lowerBound].number == number {
+                    sequences = Array(encoded.rows[found])
+                    group = groups.next()
+                }
+                let kept = sequences.map {
+                    TokenizedRow(
+                        number: base + number, ids: $0.ids, targets: $0.targets,
+                        maximumLength: maximumLength)
+                }.filter { $0.lossTokenCount > 0 }
+                if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > Limits.rowTokens {
+                    throw TrainingError.rewrittenTooLong(
+                        path: pairs.path, line: pairs.lines[number],
+                        limit: "\(Limits.rowTokens) tokens")
+                }
+                return Row(
+                    place: Place(path: pairs.path, line: pairs.lines[number]),
+                    tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,
+                    endsATurn: kept.allSatisfy { $0.ids.last.map(ends.contains) ?? false })
+            }
+        }
+    }
+}
+
+extension DataStudy.Row {
+    /// Of all sequences: equal ones are equal rows.
+    fileprivate var ids: [Int32] {
+        sequences.count == 1 ? sequences[0].ids : sequences.flatMap(\.ids)
+    }
+
+    /// Each sequence as text, in parts that carry loss and parts that do not; none for a row that is
+    /// skipped.
+    package func parts(decode: @Sendable ([Int32]) -> String, limit: Int) -> [[DataReport.Part]] {
+        sequences.map { DataReport.parts($0, decode: decode, limit: limit) }
+    }
+}

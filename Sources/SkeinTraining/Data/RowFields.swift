@@ -1,0 +1,134 @@
+import SkeinBasics
+
+/// Which keys or columns of a row hold its parts (`--field prompt=question`).
+package struct RowFields: Sendable, Hashable {
+    /// A part of a row, by the name that its key has unless another one is given.
+    enum Part: String, CaseIterable, Sendable {
+        case prompt
+        case completion
+        case messages
+        case text
+        case conversations
+        case instruction
+        case input
+        case output
+        case system
+        case history
+        case tools
+
+        /// The form of which it is a part; nil: of several.
+        var form: RowForm? {
+            switch self {
+            case .prompt, .completion: .pair
+            case .messages: .messages
+            case .text: .text
+            case .conversations: .conversations
+            case .instruction, .input, .output, .history: .instruction
+            case .system, .tools: nil
+            }
+        }
+
+        /// Whether rows of a form may have it.
+        func isUsed(by form: RowForm) -> Bool {
+            switch self {
+            case .system: form == .conversations || form == .instruction
+            case .tools: form == .messages || form == .conversations || form == .pair
+            default: self.form == form
+            }
+        }
+
+        /// Whether it is a list, which CSV writes as JSON.
+        var isList: Bool {
+            switch self {
+            case .messages, .conversations, .history, .tools: true
+            default: false
+            }
+        }
+
+        /// Whether it is a text or a list of messages.
+        var mayBeList: Bool {
+            switch self {
+            case .prompt, .completion: true
+            default: false
+            }
+        }
+    }
+
+    /// The keys that were given.
+    let given: [Part: String]
+
+    /// Every part has its own name.
+    package init() {
+        given = [:]
+    }
+
+    /// Reads `prompt=question,completion=answer`.
+    ///
+    /// - Returns: nil if the text is something else, if a part is named twice, or if two parts would
+    ///   be the same key.
+    package init?(_ text: String) {
+        var given: [Part: String] = [:]
+        for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let border = pair.firstIndex(of: "="),
+                let part = Part(rawValue: String(pair[..<border]))
+            else { return nil }
+            let key = String(pair[pair.index(after: border)...])
+            guard !key.isEmpty, given.updateValue(key, forKey: part) == nil,
+                given.values.count(where: { $0 == key }) == 1
+            else { return nil }
+        }
+        self.given = given
+    }
+
+    /// The key that holds `part`.
+    func key(_ part: Part) -> String { given[part] ?? part.rawValue }
+
+    var isEmpty: Bool { given.isEmpty }
+
+    /// Forms of which a part was named; all of them if none was.
+    var forms: Set<RowForm> {
+        let named = Set(given.keys.compactMap(\.form))
+        return named.isEmpty ? Set(RowForm.allCases) : named
+    }
+
+    /// Keys that a row may have. What else it has is not read.
+    var keys: Set<String> { Set(Part.allCases.map(key)) }
+
+    /// Those of some of the parts.
+    func keys(of isWanted: (Part) -> Bool) -> Set<String> {
+        Set(Part.allCases.filter(isWanted).map(key))
+    }
+
+    /// In a fixed order, for digests and for run.json.
+    var text: String {
+        Part.allCases.compactMap { part in given[part].map { "\(part.rawValue)=\($0)" } }
+            .joined(separator: ",")
+    }
+
+    /// Two accepted texts as one.
+    static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
+        let text = first + "," + second
+        guard let both = RowFields(text) else { throw .repeatedName }
+        return both.text
+    }
+}
+
+/// The ways in which a row may be written. The rows of a file are all written in one.
+package enum RowForm: String, CaseIterable, Sendable {
+    case pair
+    case messages
+    case text
+    case conversations
+    case instruction
+
+    /// As the keys have it, for people.
+    var name: String {
+        switch self {
+        case .pair: "prompt and completion"
+        case .messages: "messages"
+        case .text: "text"
+        case .conversations: "conversations"
+        case .instruction: "instruction and output"
+        }
+    }
+}

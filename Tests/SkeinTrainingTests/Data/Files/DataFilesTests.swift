@@ -1,0 +1,200 @@
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct DataFilesTests {
+    private func touch(_ directory: String, _ names: [String]) throws {
+        for name in names {
+            try AtomicFile.makeDirectory(FilePath.parent(of: FilePath.join(directory, name)))
+            try AtomicFile.write("x", to: FilePath.join(directory, name))
+        }
+    }
+
+    private func inFolder(_ names: [String], _ body: (String) throws -> Void) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try touch(directory, names)
+            try body(directory)
+        }
+    }
+
+    @Test("a folder gives train, valid and test files; flags win")
+    func folder() throws {
+        try inFolder(["train.jsonl", "train.csv", "valid.jsonl"]) { directory in
+            let files = try DataFiles(path: directory)
+            #expect(files.train == [WeightedFile(path: directory + "/train.jsonl")])
+            #expect(files.validation == [WeightedFile(path: directory + "/valid.jsonl")])
+            #expect(files.test == nil)
+            let given = try DataFiles(path: directory, validation: "v,w").validation
+            #expect(given == [WeightedFile(path: "v"), WeightedFile(path: "w")])
+        }
+        #expect(try DataFiles(path: "x.jsonl").train == [WeightedFile(path: "x.jsonl")])
+    }
+
+    @Test("a folder without training rows is refused, and one in which two files could be meant")
+    func unclearFolder() throws {
+        try inFolder(["data/rows.parquet"]) { directory in
+            #expect(throws: TrainingError.noTrainingFile(directory: directory)) {
+                try DataFiles(path: directory)
+            }
+        }
+        try inFolder(["train.csv", "train.json"]) { directory in
+            #expect(
+                throws: TrainingError.severalDataFiles(
+                    directory: directory, names: ["train.json", "train.csv"])
+            ) {
+                try DataFiles(path: directory)
+            }
+        }
+    }
+
+    @Test("a folder as the Hub has it: parts in order, here or in data/")
+    func shards() throws {
+        let names = [
+            "data/train-00001-of-00002-0a1b.parquet", "data/train-00000-of-00002-0a1b.parquet",
+            "data/validation-00000-of-00001.parquet",
+        ]
+        try inFolder(names) { directory in
+            let files = try DataFiles(path: directory)
+            #expect(
+                files.train
+                    == [names[1], names[0]].map { WeightedFile(path: directory + "/" + $0) })
+            #expect(files.validation == [WeightedFile(path: directory + "/" + names[2])])
+        }
+        try inFolder(["train-00000-of-00002.parquet"]) { directory in
+            #expect(
+                throws: TrainingError.badShards(
+                    directory: directory, names: ["train-00000-of-00002.parquet"])
+            ) {
+                try DataFiles(path: directory)
+            }
+        }
+    }
+
+    @Test("a list of files with weights; an existing path is never taken apart")
+    func list() throws {
+        #expect(
+            try DataFiles(path: "a.jsonl:2,b.csv:0.5,c").train
+                == [
+                    WeightedFile(path: "a.jsonl", weight: 2),
+                    WeightedFile(path: "b.csv", weight: 0.5), WeightedFile(path: "c"),
+                ])
+        // The rest is no file, so nobody knows that a weight was meant.
+        #expect(try DataFiles(path: "a:b").train == [WeightedFile(path: "a:b")])
+        try inFolder(["a,b:3", "c:2", "d"]) { directory in
+            let alone = try DataFiles(path: directory + "/a,b:3").train
+            #expect(alone == [WeightedFile(path: directory + "/a,b:3")])
+            let both = try DataFiles(path: "\(directory)/c:2,\(directory)/d:4").train
+            #expect(
+                both == [
+                    WeightedFile(path: directory + "/c:2"),
+                    WeightedFile(path: directory + "/d", weight: 4),
+                ])
+        }
+    }
+
+    @Test("several texts are one list; a folder is none of several")
+    func texts() throws {
+        try inFolder(["a", "f/train.jsonl"]) { directory in
+            let files = try DataFiles(paths: [directory + "/a", "b:2,c"]).train
+            #expect(
+                files == [
+                    WeightedFile(path: directory + "/a"), WeightedFile(path: "b", weight: 2),
+                    WeightedFile(path: "c"),
+                ])
+            let folder = try DataFiles(paths: [directory + "/f"]).train
+            #expect(folder == [WeightedFile(path: directory + "/f/train.jsonl")])
+            let f = directory + "/f"
+            #expect(throws: TrainingError.badDataList(option: "data", problem: .folder(path: f))) {
+                try DataFiles(paths: [directory + "/a", f])
+            }
+        }
+    }
+
+    @Test("weights and lists that cannot be meant are usage errors")
+    func badLists() throws {
+        try inFolder(["a", "f/train.jsonl"]) { directory in
+            let a = directory + "/a"
+            let cases: [(String, DataListProblem)] = [
+                (a + ",", .empty), ("," + a, .empty), (":2," + a, .empty),
+                (a + ":0," + a, .weight(text: "0", path: a)),
+                (a + ":-1", .weight(text: "-1", path: a)),
+                (a + ":nan", .weight(text: "nan", path: a)),
+                (a + ":inf", .weight(text: "inf", path: a)),
+                (a + ":101", .weight(text: "101", path: a)),
+                (a + ":two", .weight(text: "two", path: a)),
+                ("\(a),\(directory)/f", .folder(path: directory + "/f")),
+                ("\(a), \(a):2", .repeated(path: a)),
+                (
+                    Array(repeating: a, count: 1025).joined(separator: ","),
+                    .tooMany(found: 1025, limit: 1024)
+                ),
+            ]
+            for (text, problem) in cases {
+                let error = TrainingError.badDataList(option: "data", problem: problem)
+                #expect(throws: error, "\(text.prefix(100))") { try DataFiles(path: text) }
+                #expect(error.explanation.status == .usage)
+            }
+            #expect(
+                throws: TrainingError.badDataList(option: "valid-data", problem: .weightOfHeldOut)
+            ) {
+                try DataFiles(path: a, validation: a + ":2")
+            }
+        }
+    }
+
+    @Test("the digest of one whole file is the file's; of others it depends on order and weight")
+    func digests() {
+        let (one, two) = (SHA256.digest(of: "1"), SHA256.digest(of: "2"))
+        func digest(_ weights: [Double], _ digests: [SHA256.Digest]) -> SHA256.Digest {
+            weights.map { WeightedFile(path: "p", weight: $0) }.digest(of: digests)
+        }
+        #expect(digest([1], [one]) == one)
+        let others = [
+            one, digest([2], [one]), digest([0.5], [one]), digest([1, 1], [one, two]),
+            digest([1, 1], [two, one]), digest([1, 2], [one, two]), digest([2, 1], [one, two]),
+            digest([1, 1, 1], [one, two, two]),
+        ]
+        #expect(Set(others).count == others.count)
+    }
+
+    @Test("a model card names files without their folders")
+    func names() {
+        #expect(DataFiles.withoutFolders("/a/b.jsonl") == "b.jsonl")
+        #expect(DataFiles.withoutFolders("/a/b.jsonl:2,c/d.csv") == "b.jsonl:2,d.csv")
+    }
+
+    @Test(
+        "a file's kind is told by its name and its first bytes",
+        arguments: [
+            ("a.jsonl", "[", DataFileKind.lines), ("a", "x", .lines), ("a.JSON", " \n[1", .list),
+            ("a.json", "{", .lines), ("a.csv", "a", .csv), ("a.TSV", "a", .tsv),
+            ("a.txt", "hello", .text), ("a.txt", "\u{FEFF}{ \"text\"", .lines),
+            ("a.txt", "[\n{\"", .list), ("a.txt", "{% if", .text), ("a.txt", "[1]", .text),
+            ("a.parquet", "x", .parquet), ("a.jsonl", "PAR1", .parquet), ("a.csv", "", .csv),
+        ])
+    func kinds(name: String, start: String, kind: DataFileKind) throws {
+        let found = try Array(start.utf8).withUnsafeBytes {
+            try DataFileKind(path: "/x.csv/" + name, bytes: $0)
+        }
+        #expect(found == kind)
+    }
+
+    @Test("compressed files and tables of other programs are refused by name")
+    func unread() throws {
+        for (name, remedy) in [
+            ("a.jsonl.gz", DataFileRemedy.unpack("gunzip")), ("a.csv.zst", .unpack("unzstd")),
+            ("a.arrow", .convert), ("A.XLSX", .convert),
+        ] {
+            let error = try #require(throws: TrainingError.self) {
+                try DataFileKind(path: name, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            guard case .unreadDataFile(name, _, remedy) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(error.explanation.status == .badData)
+        }
+    }
+}
