@@ -1,7 +1,7 @@
 """Compares Skein with transformers + PEFT in float64 on random models of every family.
 
-usage: check.py SKEIN [--seed N] [--family NAME ...] [--count N] [--no-mutations] [--llama-cpp DIR] [--table PAGE]
-                [--keep DIR]
+usage: check.py SKEIN [--seed N] [--family NAME ...] [--count N] [--no-mutations] [--dora] [--llama-cpp DIR]
+                [--table PAGE] [--keep DIR]
 """
 
 import argparse
@@ -140,7 +140,7 @@ def errors_in_single_precision(runs, errors_of):
     return {key: max(worst[key] for worst in errors) for key in errors[0]}
 
 
-def made(skein, family, number, seed, folder, change=lambda config: config):
+def made(skein, family, number, seed, folder, change=lambda config: config, **more):
     source = draw.source_of(seed, family, number)
     config = change(draw.FAMILIES[family](source))
     config._attn_implementation = "eager"
@@ -163,10 +163,10 @@ def made(skein, family, number, seed, folder, change=lambda config: config):
 
     places = None
     # Of models with fused modules, every other one has an adapter of slices.
-    if number % 2 and any(name.split(".")[-1] in slices.PARTS for name in oracle.modules_of(model)):
+    if number % 2 and not more and any(name.split(".")[-1] in slices.PARTS for name in oracle.modules_of(model)):
         peft, places = oracle.adapted_in_slices(model, source, adapter, export)
     else:
-        peft = oracle.adapted(model, source, adapter)
+        peft = oracle.adapted(model, source, adapter, **more)
 
     def own(tensors):
         return places.of(tensors, config.num_hidden_layers) if places else tensors
@@ -196,7 +196,7 @@ def check_gguf(skein, converter, family, number, seed, folder):
 def check(skein, family, number, arguments, folder):
     """What was found out about one drawn model."""
     with contextlib.redirect_stdout(io.StringIO()):
-        model = made(skein, family, number, arguments.seed, folder)
+        model = made(skein, family, number, arguments.seed, folder, **(dict(use_dora=True) if arguments.dora else {}))
     found = report.Draw(model.spread, model.of_modules is not None)
     path, adapter, out = os.path.join(folder, "model"), model.adapter, os.path.join(folder, "out")
     jobs = [dict(adapter=adapter, output=f"{out}.plain")]
@@ -219,7 +219,7 @@ def check(skein, family, number, arguments, folder):
         other = load_file(f"{out}.way{i}")
         if any(not torch.equal(other[name], plain[name]) for name in plain):
             found.failures.append(f"{WAYS[i]} gives other bits")
-    if arguments.converter:
+    if arguments.converter and not arguments.dora:
         with contextlib.redirect_stdout(io.StringIO()):
             errors = check_gguf(
                 skein, arguments.converter, family, number, arguments.seed, os.path.join(folder, "gguf"))
@@ -238,6 +238,7 @@ def main():
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="number of the first model, to repeat one")
     parser.add_argument("--no-mutations", action="store_true")
+    parser.add_argument("--dora", action="store_true", help="adapters with magnitudes; not from GGUF")
     parser.add_argument("--table", help="page whose table is replaced, after a run of all families without a failure")
     parser.add_argument("--llama-cpp", help="llama.cpp's sources: the models are read from GGUF files, too")
     parser.add_argument("--keep", help="directory for the models, to look into a failure")

@@ -127,19 +127,27 @@ def modules_of(model):
     return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0].split(".")[-1])))
 
 
-def adapted(model, source, folder):
-    """A PEFT model with random matrices, A and B alike, saved to `folder`."""
+def own_name(name):
+    """A parameter's name in PEFT's files."""
+    return name.replace(".default", "").replace("magnitude_vector.weight", "magnitude_vector")
+
+
+def adapted(model, source, folder, **more):
+    """A PEFT model with random matrices, A and B alike, saved to `folder`; `more` goes to its configuration."""
     names = [name.split(".")[-1] for name in modules_of(model)]
     targets = source.sample(names, source.randint(1, len(names)))
     tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
     config = LoraConfig(
         r=source.choice([1, 2, 3, 5, 7]), lora_alpha=source.choice([1, 4, 11]), lora_dropout=0.0,
         target_modules=tower + r"\.(" + "|".join(targets) + ")" if tower != ".*" else targets,
-        use_rslora=source.random() < 0.2, task_type="CAUSAL_LM")
+        use_rslora=source.random() < 0.2, task_type="CAUSAL_LM", **more)
     adapted = get_peft_model(model, config)
     generator = torch.Generator().manual_seed(source.getrandbits(48))
     for name, p in adapted.named_parameters():
-        if "lora_" in name:
+        if "lora_magnitude_vector" in name:
+            # Lengths of rows that differ from the model's by up to a half.
+            p.data = (p.data * (1 + (torch.rand(p.shape, generator=generator, dtype=torch.float64) - 0.5))).float()
+        elif "lora_" in name:
             noise = torch.randn(p.shape, generator=generator, dtype=torch.float64)
             p.data = (noise * 0.5 * p.shape[-1] ** -0.5).float()
     if tower != ".*":
@@ -191,7 +199,7 @@ def expected(model, rows, prompts=(), tokens=0):
     out["loss"] = torch.tensor([loss.item(), count], dtype=torch.float64)
     parameters = {n: p for n, p in model.named_parameters() if "lora_" in n}
     for (name, _), gradient in zip(parameters.items(), torch.autograd.grad(loss, list(parameters.values()))):
-        out[name.replace(".default", "")] = gradient
+        out[own_name(name)] = gradient
     with torch.no_grad():
         for index, prompt in enumerate(prompts):
             ids, steps = list(prompt), []

@@ -47,6 +47,32 @@ public struct Recipe: Sendable, Equatable {
         set { values.alpha = newValue }
     }
 
+    /// Whether the adapter's output is scaled by `alpha / sqrt(rank)` instead (rank-stabilized
+    /// LoRA); nil: no.
+    public var rslora: Bool? {
+        get { values.rslora }
+        set { values.rslora = newValue }
+    }
+
+    /// Whether to train also how long each row of an adapted weight is (DoRA); nil: no.
+    public var dora: Bool? {
+        get { values.dora }
+        set { values.dora = newValue }
+    }
+
+    /// Other ranks, by the ends of modules' names or regular expressions for them, such as
+    /// `["down_proj": 16, "layers.0.self_attn.q_proj": 4]`; nil: `rank` everywhere.
+    public var rankPattern: [String: Int]? {
+        get { values.rankPattern }
+        set { values.rankPattern = newValue }
+    }
+
+    /// Other alphas, likewise; nil: `alpha` everywhere.
+    public var alphaPattern: [String: Double]? {
+        get { values.alphaPattern }
+        set { values.alphaPattern = newValue }
+    }
+
     /// Probability of dropping an element of the adapter's input; 0 to 0.9999.
     public var dropout: Double {
         get { values.dropout }
@@ -68,6 +94,12 @@ public struct Recipe: Sendable, Equatable {
     public var learningRate: Double {
         get { values.learningRate }
         set { values.learningRate = newValue }
+    }
+
+    /// The learning rate of B, divided by that of A (LoRA+); above 0, at most 1024. nil: 1.
+    public var loraPlusRatio: Double? {
+        get { values.loraPlusRatio }
+        set { values.loraPlusRatio = newValue }
     }
 
     /// Decoupled weight decay of A and B; 0 to 10.
@@ -106,10 +138,49 @@ public struct Recipe: Sendable, Equatable {
         set { values.warmupSteps = newValue }
     }
 
+    /// Share of all steps over which the learning rate rises from 0, rounded up; below 1. nil:
+    /// `warmupSteps`.
+    public var warmupRatio: Double? {
+        get { values.warmupRatio }
+        set { values.warmupRatio = newValue }
+    }
+
+    /// The rate that a decaying schedule ends at, below `learningRate`; nil: 0.
+    public var minLearningRate: Double? {
+        get { values.minLearningRate }
+        set { values.minLearningRate = newValue }
+    }
+
+    /// Cycles of `Schedule.cosineWithRestarts`; nil: 1.
+    public var restarts: Int? {
+        get { values.restarts }
+        set { values.restarts = newValue }
+    }
+
+    /// Exponent of `Schedule.polynomial`; nil: 1.
+    public var power: Double? {
+        get { values.power }
+        set { values.power = newValue }
+    }
+
     /// The norm to which gradients are clipped; 0: off.
     public var maxGradNorm: Double {
         get { values.maxGradNorm }
         set { values.maxGradNorm = newValue }
+    }
+
+    /// Share of the training loss that wants all tokens alike; below 1. nil: 0. Validation is without
+    /// it.
+    public var labelSmoothing: Double? {
+        get { values.labelSmoothing }
+        set { values.labelSmoothing = newValue }
+    }
+
+    /// Strength of uniform noise on the embeddings of training rows (NEFTune); above 0, at most
+    /// 1000. nil: off.
+    public var neftuneAlpha: Double? {
+        get { values.neftuneAlpha }
+        set { values.neftuneAlpha = newValue }
     }
 
     // MARK: Plan

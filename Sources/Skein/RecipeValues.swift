@@ -9,6 +9,10 @@ extension Recipe {
         case linear
         /// Falls on half a cosine, so that a step after the last would have 0.
         case cosine
+        /// As `cosine`, several times: each cycle begins at `Recipe.learningRate`.
+        case cosineWithRestarts = "cosine-with-restarts"
+        /// Falls on a power of the share of steps that are left.
+        case polynomial
     }
 
     /// How a row of data becomes text.

@@ -14,6 +14,7 @@ package struct AddressedRandom: Sendable, Equatable {
         case sampling = 5
         case rounding = 6
         case benchmark = 7
+        case embeddingNoise = 8
         case dataShare = 9
     }
 

@@ -105,7 +105,8 @@ package struct ModelProbe {
             compute: compute, positions: longest, threads: threads)
         let decoder = Decoder(
             weights: weights, adapter: adapter?.shape,
-            gradientCheckpointing: job.checkpointing ?? false)
+            gradientCheckpointing: job.checkpointing ?? false,
+            baseNorms: try BaseNorms.needed(adapter?.shape, of: model))
         var tensors = train(decoder, adapter)
         try generate(adapter, compute, threads: threads, into: &tensors)
         try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: job.output)

@@ -59,6 +59,10 @@ extension Facts {
             let norm = Self.norm(adapter.matrices[matrix] ?? [:])
             add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
         }
+        if configuration.usesMagnitudes {
+            let norm = Self.norm(adapter.matrices[.magnitude] ?? [:])
+            add("norm_magnitudes", .number(norm), shown: Figures.fixed(norm, 4))
+        }
         add("sha256", digest)
     }
 

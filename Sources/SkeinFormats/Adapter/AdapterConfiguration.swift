@@ -16,6 +16,8 @@ package struct AdapterConfiguration: Sendable, Equatable {
     /// The commit of the base model on the Hub; nil when it is not known.
     package var revision: String?
     package var usesRankStabilizedScale: Bool
+    /// Whether each module has a magnitude for each row of its weight (DoRA).
+    package var usesMagnitudes: Bool
     /// Other ranks than `rank`, by regular expressions for the ends of modules' names.
     package var rankPattern: [String: Int]
     /// Other alphas than `alpha`, likewise.
@@ -27,7 +29,8 @@ package struct AdapterConfiguration: Sendable, Equatable {
     package init(
         rank: Int, alpha: Double, dropout: Double, targetModules: [String],
         layersToTransform: [Int]? = nil, baseModelName: String, revision: String? = nil,
-        usesRankStabilizedScale: Bool = false, rankPattern: [String: Int] = [:],
+        usesRankStabilizedScale: Bool = false, usesMagnitudes: Bool = false,
+        rankPattern: [String: Int] = [:],
         alphaPattern: [String: Double] = [:], origin: AdapterOrigin? = nil
     ) {
         self.rank = rank
@@ -38,6 +41,7 @@ package struct AdapterConfiguration: Sendable, Equatable {
         self.baseModelName = baseModelName
         self.revision = revision
         self.usesRankStabilizedScale = usesRankStabilizedScale
+        self.usesMagnitudes = usesMagnitudes
         self.rankPattern = rankPattern
         self.alphaPattern = alphaPattern
         self.origin = origin
@@ -84,7 +88,7 @@ package struct AdapterConfiguration: Sendable, Equatable {
             ("revision", revision.map { .string($0) } ?? .null),
             ("target_modules", .array((targets ?? targetModules).map { .string($0) })),
             ("task_type", .string("CAUSAL_LM")),
-            ("use_dora", .bool(false)),
+            ("use_dora", .bool(usesMagnitudes)),
             ("use_rslora", .bool(usesRankStabilizedScale)),
         ]
         let lines = fields.map { "  \(JSONLine.quote($0.0)): \(JSONLine.render($0.1))" }

@@ -155,7 +155,6 @@ struct AdapterConfigurationFile: Decodable {
             throw check.bad(
                 "layers_to_transform", "0 to \(Limits.adapterLayers - 1)", String(layer))
         }
-        if usesDoRA == true { throw check.unsupported("use_dora", "true", "false") }
         if loraBias == true { throw check.unsupported("lora_bias", "true", "false") }
         if transposesBase == true { throw check.unsupported("fan_in_fan_out", "true", "false") }
         if usesQALoRA == true { throw check.unsupported("use_qalora", "true", "false") }
@@ -210,6 +209,7 @@ struct AdapterConfigurationFile: Decodable {
             rank: rank, alpha: alpha ?? 8, dropout: dropout ?? 0, targetModules: targetModules,
             layersToTransform: layersToTransform, baseModelName: baseModelName ?? "",
             revision: revision, usesRankStabilizedScale: usesRankStabilizedScale ?? false,
+            usesMagnitudes: usesDoRA ?? false,
             rankPattern: rankPattern ?? [:], alphaPattern: alphaPattern ?? [:],
             origin: mapping?.skein)
     }

@@ -8,7 +8,8 @@ package struct AdapterFiles: Sendable {
 
     /// What is known without reading the numbers.
     package let outline: AdapterOutline
-    /// By PEFT name: A [rank, in] and B [out, rank] of every adapted module.
+    /// By PEFT name: A [rank, in] and B [out, rank] of every adapted module, and its magnitudes [out]
+    /// if it has any.
     package let tensors: [String: TensorView]
 
     package var configuration: AdapterConfiguration { outline.configuration }
@@ -106,7 +107,7 @@ package struct AdapterFiles: Sendable {
         let found = Set(
             try AdapterOutline.modules(
                 of: shapes, rank: configuration.rankPattern.isEmpty ? configuration.rank : nil,
-                path: weightsPath
+                magnitudes: configuration.usesMagnitudes, path: weightsPath
             ).map(\.module))
         guard found == Set(configuration.targetModules) else {
             throw FormatError.badField(

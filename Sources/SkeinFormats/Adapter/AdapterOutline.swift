@@ -61,7 +61,8 @@ package struct AdapterOutline: Sendable {
         try Self.refuse(others, path: path)
         // Without patterns every rank is known here; with them, once names are matched.
         let modules = try Self.modules(
-            of: shapes, rank: (file.rankPattern ?? [:]).isEmpty ? file.rank : nil, path: path)
+            of: shapes, rank: (file.rankPattern ?? [:]).isEmpty ? file.rank : nil,
+            magnitudes: file.usesDoRA ?? false, path: path)
         let layers = Set(modules.map(\.layer)).sorted()
         let isFromFirst = layers == Array(0..<layers.count)
         self.init(
@@ -110,24 +111,28 @@ package struct AdapterOutline: Sendable {
     /// - Parameters:
     ///   - shapes: by PEFT name.
     ///   - rank: that all matrices have; nil: each pair its own.
+    ///   - magnitudes: whether each module has a vector of magnitudes.
     ///   - path: of the weights.
     /// - Returns: by layer, then in the order of `AdapterTensorName.modules`; at least one.
     /// - Throws: `FormatError` for names that are unknown, matrices that are unpaired or of two ranks,
     ///   dimensions that no weight has, and a module that is adapted together with a part of it.
     static func modules(
-        of shapes: [String: [Int]], rank: Int?, path: String
+        of shapes: [String: [Int]], rank: Int?, magnitudes: Bool = false, path: String
     ) throws -> [Module] {
         var names: Set<AdapterTensorName> = []
         for (text, shape) in shapes.sorted(by: { $0.key < $1.key }) {
-            guard let name = AdapterTensorName(text) else {
+            guard let name = AdapterTensorName(text), magnitudes || name.matrix != .magnitude else {
                 throw FormatError.unexpectedTensor(path: path, tensor: text)
             }
-            guard shape.count == 2 else {
+            let dimensions = name.matrix == .magnitude ? 1 : 2
+            guard shape.count == dimensions else {
                 throw FormatError.badTensor(
-                    path: path, tensor: text, field: "dimensions", expected: "2",
+                    path: path, tensor: text, field: "dimensions", expected: "\(dimensions)",
                     found: "\(shape.count)")
             }
-            if let rank, (name.matrix == .a ? shape[0] : shape[1]) != rank {
+            if let rank, name.matrix != .magnitude,
+                (name.matrix == .a ? shape[0] : shape[1]) != rank
+            {
                 throw FormatError.wrongShape(
                     path: path, tensor: text,
                     expected: name.matrix == .a ? [rank, shape[1]] : [shape[0], rank],
@@ -156,7 +161,7 @@ package struct AdapterOutline: Sendable {
         }.sorted {
             ($0.layer, order[$0.module] ?? 0) < ($1.layer, order[$1.module] ?? 0)
         }.map { name in
-            for matrix in AdapterTensorName.Matrix.allCases
+            for matrix in AdapterTensorName.Matrix.allCases + (magnitudes ? [.magnitude] : [])
             where !names.contains(name.with(matrix)) {
                 throw FormatError.missingTensor(path: path, tensor: name.with(matrix).text)
             }

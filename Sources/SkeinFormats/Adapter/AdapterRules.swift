@@ -23,6 +23,13 @@ package struct AdapterRules: Sendable, Equatable {
     /// adapter_config.json.
     package var path: String
 
+    package init(targets: Names?, excluded: Names?, layers: Set<Int>?, path: String) {
+        self.targets = targets
+        self.excluded = excluded
+        self.layers = layers
+        self.path = path
+    }
+
     /// Whether a module carries an adapter.
     ///
     /// - Parameters:

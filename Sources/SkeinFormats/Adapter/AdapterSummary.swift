@@ -12,7 +12,7 @@ package struct AdapterSummary: Sendable {
     package let ranks: ClosedRange<Int>
     /// The factor of B A x, of modules of the stated rank.
     package let scale: Double
-    /// All matrices A, and all matrices B, by name.
+    /// All matrices A, all matrices B and all magnitudes, by name.
     package let matrices: [AdapterTensorName.Matrix: [String: TensorView]]
 
     package var parameterCount: Int {
@@ -49,7 +49,7 @@ package struct AdapterSummary: Sendable {
         ranks = (all.min() ?? 0)...(all.max() ?? 0)
         scale = outline.statedScale
         matrices = Dictionary(
-            uniqueKeysWithValues: AdapterTensorName.Matrix.allCases.map { matrix in
+            uniqueKeysWithValues: (AdapterTensorName.Matrix.allCases + [.magnitude]).map { matrix in
                 (matrix, files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
             })
     }

@@ -6,6 +6,13 @@ package struct AdapterTensorName: Sendable, Hashable {
         case a = "lora_A"
         /// [out, rank].
         case b = "lora_B"
+        /// [out], of a DoRA adapter: how long each row of the weight is.
+        case magnitude = "lora_magnitude_vector"
+
+        /// Those that every adapter has.
+        package static let allCases: [Matrix] = [.a, .b]
+
+        fileprivate var ending: String { self == .magnitude ? "" : ".weight" }
     }
 
     /// Projections that can carry an adapter, in the order in which they are computed, the last
@@ -62,7 +69,7 @@ package struct AdapterTensorName: Sendable, Hashable {
         else { return nil }
         let parts = text.dropFirst("base_model.model.".count + blocks.rawValue.count)
             .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 5, let layer = Int(parts[0]),
+        guard parts.count == 4 || parts.count == 5, let layer = Int(parts[0]),
             (0..<Limits.adapterLayers).contains(layer), Self.modules.contains(parts[2]),
             let matrix = Matrix(rawValue: parts[3])
         else { return nil }
@@ -93,6 +100,6 @@ package struct AdapterTensorName: Sendable, Hashable {
     }
 
     package var text: String {
-        "base_model.model.\(weightName.dropLast(6))\(matrix.rawValue).weight"
+        "base_model.model.\(weightName.dropLast(6))\(matrix.rawValue)\(matrix.ending)"
     }
 }

@@ -61,7 +61,9 @@ package enum MLXAdapter {
         var tensors: [String: TensorView] = [:]
         for (text, view) in weights.tensors {
             guard let name = peftName(text) else { continue }
-            tensors[name] = TensorView(name: name, TransposedMatrix(source: view))
+            tensors[name] =
+                view.shape.count == 1
+                ? view.renamed(name) : TensorView(name: name, TransposedMatrix(source: view))
         }
         return AdapterFiles(
             outline: try outline(weights.tensors.mapValues(\.shape), weights.otherTensors),
@@ -70,8 +72,8 @@ package enum MLXAdapter {
 
     private static func check(_ file: Configuration, path: String) throws {
         let check = ConfigurationCheck(path: path)
-        if let kind = file.kind, kind != "lora" {
-            throw check.unsupported("fine_tune_type", kind, "lora")
+        if let kind = file.kind, kind != "lora", kind != doraKind {
+            throw check.unsupported("fine_tune_type", kind, "lora or dora")
         }
         _ = try check.size("lora_parameters.rank", file.parameters.rank, limit: Limits.adapterRank)
         guard file.parameters.scale.isFinite else {
@@ -97,14 +99,15 @@ package enum MLXAdapter {
             }
         }
         let modules = try AdapterOutline.modules(
-            of: shapes, rank: file.parameters.rank, path: path)
+            of: shapes, rank: file.parameters.rank, magnitudes: file.kind == doraKind, path: path)
         let layers = Set(modules.map(\.layer)).sorted()
         let configuration = AdapterConfiguration(
             rank: file.parameters.rank,
             alpha: file.parameters.scale * Double(file.parameters.rank),
             dropout: file.parameters.dropout ?? 0, targetModules: modules.map(\.module),
             layersToTransform: layers == Array(0..<layers.count) ? nil : layers,
-            baseModelName: file.model ?? "", origin: file.origin)
+            baseModelName: file.model ?? "", usesMagnitudes: file.kind == doraKind,
+            origin: file.origin)
         return AdapterOutline(
             configuration: configuration, shapes: shapes, modules: modules,
             rules: AdapterRules(targets: nil, excluded: nil, layers: nil, path: configurationPath),
@@ -113,16 +116,20 @@ package enum MLXAdapter {
 
     /// "model.layers.0.self_attn.q_proj.lora_a" as PEFT calls it; nil for another tensor.
     private static func peftName(_ text: String) -> String? {
-        for matrix in AdapterTensorName.Matrix.allCases where text.hasSuffix(suffix(matrix)) {
-            let module = text.dropLast(suffix(matrix).count)
-            return AdapterTensorName("base_model.model.\(module).\(matrix.rawValue).weight")?.text
+        for (matrix, suffix) in suffixes where text.hasSuffix(suffix) {
+            let a = AdapterTensorName(
+                "base_model.model.\(text.dropLast(suffix.count)).lora_A.weight")
+            return a?.with(matrix).text
         }
         return nil
     }
 
-    private static func suffix(_ matrix: AdapterTensorName.Matrix) -> String {
-        matrix == .a ? ".lora_a" : ".lora_b"
-    }
+    private static let suffixes: KeyValuePairs<AdapterTensorName.Matrix, String> = [
+        .a: ".lora_a", .b: ".lora_b", .magnitude: ".m",
+    ]
+
+    /// mlx-lm's name for adapters with magnitudes.
+    private static let doraKind = "dora"
 
     /// Writes both files into `directory`, which is made if needed. The configuration is written last.
     ///
@@ -147,6 +154,13 @@ package enum MLXAdapter {
             }
             keys.insert(name.nameInBlock)
             lowest = min(lowest, name.layer)
+            // MLX keeps the text model of a multimodal one as older files call it.
+            let place = name.with(name.blocks == .text ? .text : .outer).weightName.dropLast(7)
+            let suffix = suffixes.first { $0.key == name.matrix }?.value ?? ""
+            guard tensor.shape.count == 2 else {
+                return SafetensorsWriter.Tensor(
+                    name: place + suffix, shape: tensor.shape, floats: tensor.floats)
+            }
             let (rows, columns) = (tensor.shape[0], tensor.shape[1])
             var floats = [Float](repeating: 0, count: tensor.floats.count)
             for row in 0..<rows {
@@ -154,13 +168,11 @@ package enum MLXAdapter {
                     floats[column * rows + row] = tensor.floats[row * columns + column]
                 }
             }
-            // MLX keeps the text model of a multimodal one as older files call it.
-            let place = name.with(name.blocks == .text ? .text : .outer).weightName.dropLast(7)
             return SafetensorsWriter.Tensor(
-                name: place + suffix(name.matrix), shape: [columns, rows], floats: floats)
+                name: place + suffix, shape: [columns, rows], floats: floats)
         }
         var fields: [JSONLine.Field] = [
-            ("fine_tune_type", .string("lora")),
+            ("fine_tune_type", .string(configuration.usesMagnitudes ? doraKind : "lora")),
             (
                 "lora_parameters",
                 .object([

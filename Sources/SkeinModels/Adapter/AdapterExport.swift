@@ -22,6 +22,8 @@ package struct AdapterExport {
         let scale: Float
         let a: SafetensorsWriter.Tensor
         let b: SafetensorsWriter.Tensor
+        /// [out]; nil: none.
+        let magnitude: SafetensorsWriter.Tensor?
 
         var rank: Int { a.shape[0] }
     }
@@ -36,7 +38,8 @@ package struct AdapterExport {
     ) throws(AdapterError) {
         var parameters = parameters
         if let fused = FusedExport(parameters.shape, model: model.configuration) {
-            guard parameters.shape.configuration.exceptions.isEmpty else { throw .irregular }
+            let lora = parameters.shape.configuration
+            guard lora.exceptions.isEmpty, !lora.usesMagnitudes else { throw .irregular }
             parameters = AdapterParameters(
                 shape: fused.shape, values: fused.exported(parameters.values))
         }
@@ -57,14 +60,16 @@ package struct AdapterExport {
     ) -> [Pair] {
         let tensors = parameters.shape.layout.tensors(parameters.values)
         let lora = parameters.shape.configuration
-        return stride(from: 0, to: tensors.count, by: 2).map { index in
+        return stride(from: 0, to: tensors.count, by: parameters.shape.tensorsPerModule).map {
+            index in
             let (a, b) = (tensors[index], tensors[index + 1])
             guard let name = AdapterTensorName(a.name),
                 let target = model.design.blocks[name.layer].target(module: name.module),
                 let strength = lora.strength(of: target, in: name.layer)
             else { preconditionFailure("\(a.name) is not of its own adapter") }
             return Pair(
-                layer: name.layer, module: name.nameInBlock, scale: strength.scale, a: a, b: b)
+                layer: name.layer, module: name.nameInBlock, scale: strength.scale, a: a, b: b,
+                magnitude: lora.usesMagnitudes ? tensors[index + 2] : nil)
         }
     }
 
@@ -107,7 +112,8 @@ package struct AdapterExport {
             rank: lora.rank, alpha: alpha, dropout: Double(source.dropout),
             targetModules: Array(parameters.shape.modules),
             layersToTransform: isWhole ? nil : Array(lora.layers),
-            baseModelName: source.baseModelName, revision: source.revision, origin: source.origin)
+            baseModelName: source.baseModelName, revision: source.revision,
+            usesMagnitudes: lora.usesMagnitudes, origin: source.origin)
     }
 
     private func writePEFT(
@@ -137,7 +143,8 @@ package struct AdapterExport {
         }
         try AdapterFiles.write(
             configuration: configuration, targets: targets,
-            tensors: matrices.flatMap { [$0.a, $0.b] }.map { $0.renamed(blocks) }, to: path,
+            tensors: matrices.flatMap { [$0.a, $0.b] + ($0.magnitude.map { [$0] } ?? []) }
+                .map { $0.renamed(blocks) }, to: path,
             in: store)
     }
 
@@ -156,6 +163,7 @@ package struct AdapterExport {
             let (a, b) = (widened.a, widened.b.multiplied(by: factor))
             return model.modulesInMLX(of: pair.module, in: pair.layer).flatMap { module, rows in
                 [a.renamed(blocks, module), b.renamed(blocks, module).rows(rows)]
+                    + (pair.magnitude.map { [$0.renamed(blocks, module).rows(rows)] } ?? [])
             }
         }
         try MLXAdapter.write(
@@ -165,6 +173,7 @@ package struct AdapterExport {
 
     /// A module's scale is alpha by its own rank; what is missing of its scale goes into B.
     private func writeGGUF(to path: String, _ store: any Store) throws {
+        guard !lora.usesMagnitudes else { throw AdapterError.magnitudesInGGUF }
         let architecture = try model.adapterArchitecture()
         var written: [GGUFAdapter.Matrix] = []
         for pair in matrices {
@@ -229,9 +238,9 @@ extension SafetensorsWriter.Tensor {
     /// nil: all.
     fileprivate func rows(_ range: Range<Int>?) -> SafetensorsWriter.Tensor {
         guard let range else { return self }
-        let columns = shape[1]
+        let columns = shape.count == 2 ? shape[1] : 1
         return .init(
-            name: name, shape: [range.count, columns],
+            name: name, shape: [range.count] + shape.dropFirst(),
             floats: Array(floats[(range.lowerBound * columns)..<(range.upperBound * columns)]))
     }
 

@@ -45,6 +45,7 @@ extension AdapterOutline {
             else { throw FormatError.unexpectedTensor(path: path, tensor: module.tensor) }
             for (matrix, expected) in [
                 (AdapterTensorName.Matrix.a, [module.rank, input]), (.b, [out, module.rank]),
+                (.magnitude, [out]),
             ] {
                 let text = name.with(matrix).text
                 guard let found = renamed.shapes[text], found != expected else { continue }
@@ -87,7 +88,9 @@ extension AdapterOutline {
                 rank: module.rank, scale: Float(scale))
         }
         try checkPatterns(matches)
-        return LoRAConfiguration(found, dropout: Float(configuration.dropout))
+        return LoRAConfiguration(
+            found, dropout: Float(configuration.dropout),
+            usesMagnitudes: configuration.usesMagnitudes)
     }
 
     /// The module's name in the base model, as the file spells it.
@@ -176,7 +179,7 @@ extension LoRAConfiguration {
     /// The shortest description of what is adapted: the most frequent rank and scale, and what differs.
     ///
     /// `found`: not empty.
-    init(_ found: [Place: Strength], dropout: Float) {
+    init(_ found: [Place: Strength], dropout: Float, usesMagnitudes: Bool = false) {
         let targets = Set(found.keys.map(\.module))
         let layers = found.keys.map(\.layer)
         var counts: [(strength: Strength, count: Int)] = []
@@ -198,7 +201,7 @@ extension LoRAConfiguration {
         }
         self.init(
             rank: usual.rank, scale: usual.scale, dropout: dropout, targets: Array(targets),
-            layers: range, exceptions: exceptions)
+            layers: range, exceptions: exceptions, usesMagnitudes: usesMagnitudes)
     }
 }
 

@@ -8,13 +8,23 @@ package struct AdapterParameters: Sendable {
 
     /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
     /// starts. Each number is addressed by (seed, layer, projection's address, index), so it does not
-    /// depend on which other projections are adapted.
-    package init(shape: AdapterShape, seed: UInt64) {
+    /// depend on which other projections are adapted. Magnitudes are the lengths of the weight's rows,
+    /// so that an adapter begins by changing nothing.
+    ///
+    /// `base`: of the base model, for a shape with magnitudes.
+    package init(shape: AdapterShape, seed: UInt64, base: BaseNorms? = nil) {
         self.shape = shape
         MemoryShortage.check(floats: shape.layout.count, for: "the adapter")
         values = [Float](repeating: 0, count: shape.layout.count)
         let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
         for (layer, pairs) in shape.pairs.enumerated() {
+            for (index, pair) in pairs.enumerated() {
+                guard let pair, let magnitude = pair.magnitude else { continue }
+                guard let norms = base?.norms(layer, index) else {
+                    preconditionFailure("magnitudes begin as norms of the base model's rows")
+                }
+                for i in 0..<pair.outputs { values[magnitude + i] = norms[i] }
+            }
             for case let pair? in pairs where !pair.sharesA {
                 let bound = 1 / Float(pair.inputs).squareRoot()
                 for i in 0..<(pair.rank * pair.inputs) {
@@ -78,7 +88,7 @@ extension AdapterParameters {
 
     /// The modules that are adapted, in the order of the flat vector: a fused module is one.
     package var weights: [Weight] {
-        stride(from: 0, to: shape.layout.entries.count, by: 2).map { index in
+        stride(from: 0, to: shape.layout.entries.count, by: shape.tensorsPerModule).map { index in
             let (a, b) = (shape.layout.entries[index], shape.layout.entries[index + 1])
             let pair = shape.pairs.joined().lazy.compactMap { $0 }.first { $0.a == a.offset }
             return Weight(
@@ -107,7 +117,8 @@ extension AdapterParameters {
             }
         }
         guard isJoined else { return self }
-        let lora = LoRAConfiguration(found, dropout: own.dropout)
+        let lora = LoRAConfiguration(
+            found, dropout: own.dropout, usesMagnitudes: own.usesMagnitudes)
         let joined = AdapterShape(lora, model: model)
         var out = [Float](repeating: 0, count: joined.layout.count)
         for (own, other) in zip(shape.pairs.joined(), joined.pairs.joined()) {
@@ -115,6 +126,10 @@ extension AdapterParameters {
             let (a, b) = (own.rank * own.inputs, own.rank * own.outputs)
             out.replaceSubrange(other.a..<(other.a + a), with: values[own.a..<(own.a + a)])
             out.replaceSubrange(other.b..<(other.b + b), with: values[own.b..<(own.b + b)])
+            if let from = own.magnitude, let to = other.magnitude {
+                out.replaceSubrange(
+                    to..<(to + own.outputs), with: values[from..<(from + own.outputs)])
+            }
         }
         return AdapterParameters(shape: joined, values: out)
     }
@@ -142,7 +157,9 @@ extension AdapterParameters {
     package func fitted(
         to own: AdapterShape, _ export: FusedExport?
     ) throws(AdapterError) -> AdapterParameters {
-        guard shape.configuration.exceptions.isEmpty else { throw .uneven }
+        guard shape.configuration.exceptions.isEmpty || !own.configuration.exceptions.isEmpty else {
+            throw .uneven
+        }
         // An adapter of slices may come as slices or as one of whole modules.
         if let export, shape.layout != own.layout {
             try export.shape.admit(shape)
@@ -156,7 +173,11 @@ extension AdapterParameters {
 extension AdapterShape {
     /// Refuses an adapter with other matrices or another scale.
     fileprivate func admit(_ other: AdapterShape) throws(AdapterError) {
-        guard other.configuration.scale == configuration.scale else {
+        guard other.configuration.usesMagnitudes == configuration.usesMagnitudes else {
+            throw .magnitudes(run: configuration.usesMagnitudes)
+        }
+        let isEven = configuration.exceptions.isEmpty && other.configuration.exceptions.isEmpty
+        guard !isEven || other.configuration.scale == configuration.scale else {
             throw .scale(expected: configuration.scale, found: other.configuration.scale)
         }
         var shapes: [String: [Int]] = [:]
@@ -165,6 +186,10 @@ extension AdapterShape {
             try layout.check(shapes)
         } catch {
             throw AdapterError(error)
+        }
+        for (own, found) in zip(pairs.joined(), other.pairs.joined()) {
+            guard let own, let found, own.scale != found.scale else { continue }
+            throw .scale(expected: own.scale, found: found.scale)
         }
     }
 }
@@ -190,6 +215,12 @@ package enum AdapterError: Error, Equatable {
     case irregular
     /// An adapter of fused modules that is more than adapters of their slices.
     case notBlockDiagonal
+    /// Ranks or alphas of their own, or magnitudes, for slices of a fused module.
+    case patternsOfSlices
+    /// The run trains magnitudes and the adapter has none, or the other way round.
+    case magnitudes(run: Bool)
+    /// llama.cpp's adapters have no magnitudes.
+    case magnitudesInGGUF
 
     package init(_ problem: LayoutProblem) {
         switch problem {
@@ -223,7 +254,8 @@ extension AdapterError: Explained {
                 status: .badData)
         case .scale(let expected, let found):
             Explanation(
-                what: "the adapter's scale (alpha / rank) is \(found), the run's is \(expected)",
+                what:
+                    "the adapter's scale (alpha / rank, or its root with --rslora on) is \(found), the run's is \(expected)",
                 remedy: "give the --alpha and --rank that the adapter was made with",
                 status: .badData)
         case .notFinite(let name):
@@ -242,10 +274,10 @@ extension AdapterError: Explained {
         case .uneven:
             Explanation(
                 what: "the adapter's ranks or scales differ from module to module, or its layers "
-                    + "have different modules; a run has one rank, one alpha and the same modules "
-                    + "in each of its layers",
-                remedy: "use an adapter without rank_pattern and alpha_pattern to go on from; "
-                    + "evaluate, generate and export take this one", status: .badData)
+                    + "have different modules; a run without patterns has one rank and one alpha, "
+                    + "and every run has the same modules in each of its layers",
+                remedy: "give the --rank-pattern and --alpha-pattern that it was made with",
+                status: .badData)
         case .otherBase(let adapter, let expected, let found):
             Explanation(
                 what: "the adapter was made for the base model with SHA-256 \(expected), and this "
@@ -257,6 +289,27 @@ extension AdapterError: Explained {
                 what: "the adapter's ranks differ, or its layers have different modules, and it "
                     + "adapts slices of fused modules",
                 remedy: "export it with the base model whose modules it adapts", status: .badData)
+        case .patternsOfSlices:
+            Explanation(
+                what: "the model stores several projections as one module; parts of it have "
+                    + "neither ranks and alphas of their own nor magnitudes",
+                place: "--target-modules",
+                remedy: "adapt the module as a whole, qkv_proj or gate_up_proj, or leave "
+                    + "--rank-pattern, --alpha-pattern and --dora out", status: .usage)
+        case .magnitudes(let run):
+            Explanation(
+                what: run
+                    ? "the run trains magnitudes (--dora on), and the adapter has none"
+                    : "the adapter has magnitudes (DoRA), and the run does not train any",
+                remedy: run
+                    ? "leave --dora out, or start from an adapter that was trained with it"
+                    : "give --dora on, or leave --dora out",
+                status: .badData)
+        case .magnitudesInGGUF:
+            Explanation(
+                what: "a GGUF adapter cannot hold the magnitudes of DoRA",
+                remedy: "merge it into the model with `skein fuse`, or export it with --format "
+                    + "peft or mlx", status: .usage)
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",

@@ -1,7 +1,7 @@
 /// What a LoRA configuration means for one model: which matrices exist, and where each is in the
 /// flat vector.
 package struct AdapterShape: Sendable, Equatable {
-    /// The two matrices of one adapted projection.
+    /// The two matrices of one adapted projection, and its magnitudes.
     struct Pair: Sendable, Equatable {
         let module: TargetModule
         /// `Projection.address`.
@@ -14,6 +14,8 @@ package struct AdapterShape: Sendable, Equatable {
         let outputs: Int
         let rank: Int
         let scale: Float
+        /// Offset of the magnitudes, [out]; nil: there are none.
+        let magnitude: Int?
         /// Whether an earlier pair of the layer has the same A: slices of one fused module.
         let sharesA: Bool
     }
@@ -35,7 +37,10 @@ package struct AdapterShape: Sendable, Equatable {
             let name = "base_model.model." + model.design.tensor(name, in: layer)
             matrices.append((name + ".lora_A.weight", [rank, inputs]))
             matrices.append((name + ".lora_B.weight", [outputs, rank]))
-            defer { offset += rank * (inputs + outputs) }
+            if lora.usesMagnitudes {
+                matrices.append((name + ".lora_magnitude_vector", [outputs]))
+            }
+            defer { offset += rank * (inputs + outputs) + (lora.usesMagnitudes ? outputs : 0) }
             return offset
         }
         pairs = model.design.blocks.enumerated().map { layer, block in
@@ -46,20 +51,25 @@ package struct AdapterShape: Sendable, Equatable {
                     let strength = lora.strength(ofModuleOf: projection.module, in: layer)
                 {
                     let known = fused[module]
+                    let outputs = block.rows(ofFused: module)
                     let (first, a) =
                         known
                         ?? (
                             projection,
                             add(
                                 module, rank: strength.rank, inputs: projection.inputs,
-                                outputs: block.rows(ofFused: module), in: layer)
+                                outputs: outputs, in: layer)
                         )
                     fused[module] = (first, a)
                     return Pair(
                         module: projection.module, address: first.address, a: a,
                         b: a + strength.rank * (projection.inputs + rows.lowerBound),
                         inputs: projection.inputs, outputs: projection.outputs,
-                        rank: strength.rank, scale: strength.scale, sharesA: known != nil)
+                        rank: strength.rank, scale: strength.scale,
+                        magnitude: lora.usesMagnitudes
+                            ? a + strength.rank * (projection.inputs + outputs) + rows.lowerBound
+                            : nil,
+                        sharesA: known != nil)
                 }
                 guard let strength = lora.strength(of: projection.module, in: layer) else {
                     return nil
@@ -71,12 +81,17 @@ package struct AdapterShape: Sendable, Equatable {
                     module: projection.module, address: projection.address, a: a,
                     b: a + strength.rank * projection.inputs, inputs: projection.inputs,
                     outputs: projection.outputs, rank: strength.rank, scale: strength.scale,
+                    magnitude: lora.usesMagnitudes
+                        ? a + strength.rank * (projection.inputs + projection.outputs) : nil,
                     sharesA: false)
             }
         }
         self.modules = modules
         layout = ParameterLayout(matrices)
     }
+
+    /// Tensors of a module: A, B and perhaps its magnitudes.
+    var tensorsPerModule: Int { configuration.usesMagnitudes ? 3 : 2 }
 
     /// The lowest layer that carries an adapter; backward stops there. nil when there is none.
     var lowestLayer: Int? {

@@ -58,7 +58,8 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
 /// Which projections are adapted, and how strongly.
 ///
 /// y = W x + scale * B (A dropout(x)), scale = alpha / rank (Hu et al. 2021, "LoRA", section 4.1), or
-/// alpha / sqrt(rank) for a rank-stabilized adapter.
+/// alpha / sqrt(rank) for a rank-stabilized adapter. With magnitudes m (DoRA, Liu et al. 2024) row i of
+/// W + scale * B A has the length m[i]: y = m / ||W + scale * B A|| * (W x + scale * B (A dropout(x))).
 package struct LoRAConfiguration: Sendable, Equatable {
     /// Rows of A, columns of B.
     package var rank: Int
@@ -72,10 +73,12 @@ package struct LoRAConfiguration: Sendable, Equatable {
     /// Where it is otherwise: with another rank or scale, or, nil, no adapter at all. A run has none;
     /// an adapter from another tool may.
     package var exceptions: [Place: Strength?]
+    /// Whether each module has a magnitude for each row of its weight (DoRA).
+    package var usesMagnitudes: Bool
 
     package init(
         rank: Int, scale: Float, dropout: Float, targets: [TargetModule], layers: Range<Int>,
-        exceptions: [Place: Strength?] = [:]
+        exceptions: [Place: Strength?] = [:], usesMagnitudes: Bool = false
     ) {
         self.rank = rank
         self.scale = scale
@@ -83,6 +86,7 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.targets = targets.sorted()
         self.layers = layers
         self.exceptions = exceptions
+        self.usesMagnitudes = usesMagnitudes
     }
 
     /// A module of a layer.

@@ -15,6 +15,8 @@ package struct ParameterLayout: Sendable, Equatable {
         package let offset: Int
 
         package var count: Int { shape.reduce(1, *) }
+        /// Whether it is the matrix that reads a projection's input.
+        package var isA: Bool { name.hasSuffix(".lora_A.weight") }
         package var range: Range<Int> { offset..<(offset + count) }
     }
 

@@ -25,6 +25,18 @@ struct BatchMemory {
         let reduced: UnsafeMutablePointer<Float>
         /// [T, in] bits, rows padded to whole bytes; unused without dropout.
         let mask: UnsafeMutablePointer<UInt8>
+        /// nil without magnitudes.
+        let magnitude: Magnitude?
+    }
+
+    /// What a projection with magnitudes keeps.
+    struct Magnitude {
+        /// [T, out], W x + scale * B (A dropout(x)).
+        let product: UnsafeMutablePointer<Float>
+        /// [out], lengths of the rows of W + scale * B A.
+        let lengths: UnsafeMutablePointer<Float>
+        /// [out], magnitudes / lengths.
+        let gains: UnsafeMutablePointer<Float>
     }
 
     /// What a norm after a half of a block keeps.
@@ -100,6 +112,10 @@ struct BatchMemory {
     let v: UnsafeMutablePointer<Float>
     let attendedGradient: UnsafeMutablePointer<Float>
     let reducedGradient: UnsafeMutablePointer<Float>
+    /// [T, widest], gradients times gains; only with magnitudes.
+    let scaledGradient: UnsafeMutablePointer<Float>
+    /// [R, widest] with padded rows: A for a bf16 weight; only with magnitudes.
+    let roundedA: UnsafeMutablePointer<UInt16>
 
     init(_ size: BatchSize, _ arena: inout Arena) {
         let t = size.tokens
@@ -112,6 +128,7 @@ struct BatchMemory {
         let widest = max(width, forward, queries)
         let keep = size.training && !size.checkpointing
         let rank = size.adapter?.configuration.largestRank ?? 0
+        let usesMagnitudes = size.adapter?.configuration.usesMagnitudes ?? false
         let isSingle = size.compute == .fp32
         let perBlock = isSingle ? t * forward : 0
         let rounded = isSingle ? 0 : RoundedRows.bytes(rows: t, columns: forward) / 2
@@ -150,7 +167,12 @@ struct BatchMemory {
                     let maskBytes = size.dropout ? t * Dropout.maskBytes(projection.inputs) : 0
                     return Adapted(
                         reduced: arena.take(t * rank),
-                        mask: arena.takeBytes(maskBytes))
+                        mask: arena.takeBytes(maskBytes),
+                        magnitude: usesMagnitudes
+                            ? Magnitude(
+                                product: arena.take(t * projection.outputs),
+                                lengths: arena.take(projection.outputs),
+                                gains: arena.take(projection.outputs)) : nil)
                 })
         }
         normed = arena.take(t * width)
@@ -184,5 +206,8 @@ struct BatchMemory {
         v = arena.take(backward * t * keys)
         attendedGradient = arena.take(backward * t * queries)
         reducedGradient = arena.take(backward * t * rank)
+        scaledGradient = arena.take(usesMagnitudes ? backward * t * widest : 0)
+        roundedA = arena.takeHalves(
+            usesMagnitudes && !isSingle ? RoundedRows.bytes(rows: rank, columns: widest) / 2 : 0)
     }
 }

@@ -13,12 +13,20 @@ package struct Decoder: Sendable {
     /// Keeps only each block's input and computes the rest again in the backward pass: about a
     /// third more time for a tenth of the activations. The bits are the same.
     package let gradientCheckpointing: Bool
+    /// Of an adapter with magnitudes.
+    let baseNorms: BaseNorms?
 
+    /// `baseNorms`: needed by an adapter with magnitudes.
     package init(
-        weights: DecoderWeights, adapter: AdapterShape?, gradientCheckpointing: Bool = false
+        weights: DecoderWeights, adapter: AdapterShape?, gradientCheckpointing: Bool = false,
+        baseNorms: BaseNorms? = nil
     ) {
+        precondition(
+            adapter?.configuration.usesMagnitudes != true || baseNorms != nil,
+            "magnitudes are compared with norms of the base model's rows")
         self.weights = weights
         self.adapter = adapter
+        self.baseNorms = baseNorms
         self.gradientCheckpointing = gradientCheckpointing
     }
 
@@ -40,14 +48,18 @@ package struct Decoder: Sendable {
     /// Shapes and ranges:
     ///   - parameters: the flat vector of LoRA matrices, `adapter.layout.count` floats.
     ///   - dropout: nil for none.
+    ///   - noise: nil for none.
+    ///   - labelSmoothing: as in `CrossEntropy.row`.
     ///   - gradient: as many floats, overwritten.
     package func gradient(
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        noise: NoiseAddress? = nil, labelSmoothing: Float = 0,
         workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
     ) -> BatchLoss {
         // Without a `progress`, nobody can abandon the pass.
         self.gradient(
-            of: batch, parameters: parameters, dropout: dropout, workspace: workspace,
+            of: batch, parameters: parameters, dropout: dropout, noise: noise,
+            labelSmoothing: labelSmoothing, workspace: workspace,
             into: gradient, progress: nil) ?? BatchLoss()
     }
 
@@ -57,6 +69,7 @@ package struct Decoder: Sendable {
     /// with its products; nil: it is alone.
     package func gradient(
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        noise: NoiseAddress? = nil, labelSmoothing: Float = 0,
         workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
         into gradient: UnsafeMutablePointer<Float>, progress: PassProgress?
     ) -> BatchLoss? {
@@ -64,9 +77,9 @@ package struct Decoder: Sendable {
         progress?.begin(layers: 2 * model.layerCount - lowest)
         let pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: dropout,
-            training: true, progress: progress, workspace: workspace, place: place)
+            noise: noise, training: true, progress: progress, workspace: workspace, place: place)
         guard pass.forward() else { return nil }
-        let loss = pass.head(gradient: true)
+        let loss = pass.head(gradient: true, smoothing: labelSmoothing)
         return pass.backward(into: gradient) ? loss : nil
     }
 
@@ -111,6 +124,7 @@ struct DecoderPass {
     let batch: PackedBatch
     let parameters: UnsafePointer<Float>?
     let dropout: Decoder.DropoutAddress?
+    let noise: Decoder.NoiseAddress?
     let training: Bool
     /// nil: nobody follows the pass.
     let progress: PassProgress?
@@ -119,7 +133,7 @@ struct DecoderPass {
 
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
-        dropout: Decoder.DropoutAddress?, training: Bool,
+        dropout: Decoder.DropoutAddress?, noise: Decoder.NoiseAddress? = nil, training: Bool,
         progress: PassProgress? = nil, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil
     ) {
@@ -129,6 +143,7 @@ struct DecoderPass {
         self.batch = batch
         self.parameters = parameters
         self.dropout = dropout
+        self.noise = noise
         self.training = training
         memory = workspace.pieces(
             BatchSize(
@@ -165,7 +180,8 @@ struct DecoderPass {
             weight: weights.projections[index], bias: weights.vectors.biases[index],
             adapter: adapter(index, layer, isUpper: isUpper),
             rows: isUpper ? upperRows(layer) : tokens,
-            transposed: memory.transposed, reducedGradient: memory.reducedGradient, tools: tools)
+            transposed: memory.transposed, reducedGradient: memory.reducedGradient,
+            scaledGradient: memory.scaledGradient, roundedA: memory.roundedA, tools: tools)
     }
 
     /// How a layer combines gate and up.
@@ -174,6 +190,15 @@ struct DecoderPass {
     /// Whether a projection of a layer has an adapter.
     func has(_ module: TargetModule, _ layer: Int) -> Bool {
         decoder.adapter?.has(module, in: layer) ?? false
+    }
+
+    private func magnitude(
+        _ pair: AdapterShape.Pair, _ index: Int, _ layer: Int, _ kept: BatchMemory.Adapted
+    ) -> LoRALinear.Magnitude? {
+        guard let parameters, let offset = pair.magnitude, let memory = kept.magnitude,
+            let base = decoder.baseNorms?.norms(layer, index)
+        else { return nil }
+        return LoRALinear.Magnitude(values: parameters + offset, base: base, memory: memory)
     }
 
     /// `index`: a position in `BlockDesign.projections`.
@@ -190,6 +215,6 @@ struct DecoderPass {
         }
         return LoRALinear.Adapter(
             a: parameters + pair.a, b: parameters + pair.b, rank: pair.rank, scale: pair.scale,
-            memory: kept, dropout: draw)
+            magnitude: magnitude(pair, index, layer, kept), memory: kept, dropout: draw)
     }
 }

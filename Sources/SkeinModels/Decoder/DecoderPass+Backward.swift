@@ -167,7 +167,16 @@ extension DecoderPass {
         rounded: UnsafeMutablePointer<UInt16>? = nil, _ gradient: UnsafeMutablePointer<Float>
     ) {
         let pair = decoder.adapter?.pair(module, in: layer)
-        linear(module, layer).backward(
+        let projection = linear(module, layer)
+        var (dy, operand) = (dy, operand)
+        if let offset = pair?.magnitude, let magnitude = projection.adapter?.magnitude {
+            dy = projection.unscaled(dy, magnitude, dm: gradient + offset)
+            // What was rounded is the gradient before it was scaled.
+            operand = operand.map { _ in
+                self.operand(dy, rows: projection.rows, columns: projection.weight.rows)
+            }
+        }
+        projection.backward(
             dy, operand, x: x, dx: dx, accumulating: accumulating, rounded: rounded,
             dA: pair.map { gradient + $0.a }, addingToA: pair?.sharesA ?? false,
             dB: pair.map { gradient + $0.b })

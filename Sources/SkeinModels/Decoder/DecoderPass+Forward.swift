@@ -20,6 +20,7 @@ extension DecoderPass {
         for (t, token) in batch.tokens.enumerated() {
             decoder.weights.embedding.copyRow(Int(token), into: residual(0) + t * width)
         }
+        if let noise { add(noise) }
         let factor = model.design.embeddingMultiplier
         if factor != 1 { Rows.scale(residual(0), count: tokens * width, by: factor) }
     }

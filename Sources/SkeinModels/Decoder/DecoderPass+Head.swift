@@ -4,15 +4,17 @@ extension DecoderPass {
     /// Final norm, head and cross-entropy, over only the rows that carry loss.
     ///
     /// Logits exist for a chunk of rows at a time. With `gradient`, the gradient of the last block's
-    /// output is left in `memory.gradient`, [M, D] like that output.
-    func head(gradient: Bool) -> BatchLoss {
+    /// output is left in `memory.gradient`, [M, D] like that output. `smoothing`: of the labels.
+    func head(gradient: Bool, smoothing: Float = 0) -> BatchLoss {
         let width = model.width
         let rows = batch.lossRows.count
         let factor = model.design.logitsMultiplier
         prepareHead()
         var loss = BatchLoss()
         for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
-            loss += chunk(first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient)
+            loss += chunk(
+                first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient,
+                smoothing: smoothing)
         }
         guard gradient else { return loss }
         if factor != 1 { Rows.scale(memory.lossNormedGradient, count: rows * width, by: factor) }
@@ -68,7 +70,7 @@ extension DecoderPass {
     }
 
     /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
-    private func chunk(_ rows: Range<Int>, gradient: Bool) -> BatchLoss {
+    private func chunk(_ rows: Range<Int>, gradient: Bool, smoothing: Float) -> BatchLoss {
         let vocabulary = model.vocabularySize
         let width = model.width
         let head = decoder.weights.head
@@ -78,7 +80,8 @@ extension DecoderPass {
             let row = CrossEntropy.row(
                 memory.logits + i * vocabulary, vocabulary: vocabulary,
                 target: Int(batch.lossTargets[rows.lowerBound + i]),
-                gradient: gradient, softCap: model.design.logitsSoftCap)
+                gradient: gradient, softCap: model.design.logitsSoftCap,
+                smoothing: smoothing)
             loss += BatchLoss(lossSum: row.loss, lossTokens: 1, correct: row.correct ? 1 : 0)
         }
         guard gradient else { return loss }

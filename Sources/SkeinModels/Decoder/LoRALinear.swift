@@ -13,6 +13,8 @@ struct LoRALinear {
         let b: UnsafePointer<Float>
         let rank: Int
         let scale: Float
+        /// nil: the product is added as it is.
+        let magnitude: Magnitude?
         let memory: BatchMemory.Adapted
         /// nil: nothing is dropped.
         let dropout: DropoutDraw?
@@ -32,6 +34,10 @@ struct LoRALinear {
     let transposed: UnsafeMutablePointer<Float>
     /// [T, R], scratch.
     let reducedGradient: UnsafeMutablePointer<Float>
+    /// [T, out], scratch for a gradient with magnitudes.
+    let scaledGradient: UnsafeMutablePointer<Float>
+    /// [R, in] with padded rows, scratch for magnitudes with a bf16 weight.
+    let roundedA: UnsafeMutablePointer<UInt16>
     let tools: WeightMatrix.Tools
 
     /// Whether the result is more than the product with the frozen weight, which alone can be given
@@ -49,14 +55,33 @@ struct LoRALinear {
         _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
         accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil
     ) {
-        let (outputs, inputs) = (weight.rows, weight.columns)
+        let outputs = weight.rows
+        precondition(rounded == nil || !addsToProduct, "adapters and biases add to floats")
+        if let adapter, let magnitude = adapter.magnitude {
+            // The product by itself: its gradient is that of the magnitudes.
+            measure(adapter, magnitude)
+            let product = magnitude.memory.product
+            weight.forward(
+                rows: 0..<outputs, operand, tokens: rows, into: product, strideY: outputs,
+                accumulating: false, tools: tools)
+            add(adapter, x, to: product)
+            scale(product, by: magnitude.memory.gains, into: y, accumulating: accumulating)
+            if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
+            return
+        }
         weight.forward(
             rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
             accumulating: accumulating,
             rounded: rounded, tools: tools)
-        precondition(rounded == nil || !addsToProduct, "adapters and biases add to floats")
         if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
-        guard let adapter else { return }
+        if let adapter { add(adapter, x, to: y) }
+    }
+
+    /// y += scale * B (A dropout(x)).
+    private func add(
+        _ adapter: Adapter, _ x: UnsafePointer<Float>, to y: UnsafeMutablePointer<Float>
+    ) {
+        let (outputs, inputs) = (weight.rows, weight.columns)
         adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
         LowRank.reduce(
@@ -81,6 +106,8 @@ struct LoRALinear {
     ///   - rounded: receives dx as bf16 instead; only with a bf16 weight and no adapter.
     ///   - dA: [R, in], overwritten or, with `addingToA`, added to; nil without an adapter.
     ///   - dB: [out, R], overwritten; nil without an adapter.
+    ///
+    /// With magnitudes, dy is the gradient of the product before it is scaled (`unscaled`).
     func backward(
         _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
         dx: UnsafeMutablePointer<Float>, accumulating: Bool,
@@ -124,34 +151,5 @@ struct LoRALinear {
     /// Adds a thin product over all rows to a benchmark's tally.
     private func count(_ columns: Int, _ rank: Int) {
         tools.matMul.tally?.add(MatMulTally.Shape(kind: .thin, m: rows, n: rank, k: columns))
-    }
-}
-
-/// The dropout of one projection of one layer in one micro-batch: the address of its masks.
-struct DropoutDraw {
-    let dropout: Dropout
-    let step: UInt32
-    /// layer * 8 + the projection's address.
-    let place: UInt32
-    let offsets: [Int]
-    let sequenceNumbers: [UInt32]
-    /// The tokens that the projection sees, ascending; nil: all.
-    let rows: [Int]?
-
-    /// Draws each sequence's mask at its own address, so that it is the same in any micro-batch.
-    ///
-    /// `mask` has room for all tokens, whichever rows are seen; theirs come first.
-    func draw(into mask: UnsafeMutablePointer<UInt8>, columns: Int) {
-        let rowBytes = Dropout.maskBytes(columns)
-        for (index, number) in sequenceNumbers.enumerated() {
-            let rows = offsets[index + 1] - offsets[index]
-            dropout.draw(
-                into: mask + offsets[index] * rowBytes, count: rows * rowBytes * 8,
-                step: step, sequence: number, place: place)
-        }
-        guard let rows else { return }
-        for (i, row) in rows.enumerated() where row > i {
-            (mask + i * rowBytes).update(from: mask + row * rowBytes, count: rowBytes)
-        }
     }
 }

@@ -33,6 +33,14 @@ package struct WeightMatrix: Sendable {
             columns: view.columns)
     }
 
+    /// Whether it takes bf16 inputs.
+    var isRounded: Bool {
+        switch storage {
+        case .resident, .streamed: false
+        case .packed, .packing: true
+        }
+    }
+
     /// What a product uses besides its operands.
     struct Tools {
         let matMul: MatMul

@@ -82,6 +82,13 @@ package struct BlockDesign: Sendable, Equatable {
         }
     }
 
+    /// The name of a module in an adapter's file, such as "self_attn.q_proj"; nil: the block has none
+    /// of this kind.
+    package func name(of target: TargetModule) -> String? {
+        if let own = projections.first(where: { $0.module == target }) { return own.name }
+        return projections.first { target.parts.contains($0.module) && $0.fused != nil }?.fused
+    }
+
     /// Whether what attention and the feed-forward part add to the residual stream are their last
     /// products as they are.
     var addsProducts: Bool {

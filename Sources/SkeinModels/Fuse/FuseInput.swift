@@ -38,7 +38,8 @@ package struct FuseInput: Sendable {
         let tensor = try tensor(whole)
         let changes = tensor.changes.filter { $0.rows == rows }.map {
             MergedTensor.Change(
-                rows: 0..<rows.count, a: $0.a, b: $0.b, rank: $0.rank, scale: $0.scale)
+                rows: 0..<rows.count, a: $0.a, b: $0.b, rank: $0.rank, scale: $0.scale,
+                magnitude: $0.magnitude)
         }
         return MergedTensor(
             view: tensor.view.part(whole, rows: rows), changes: changes, adapter: adapter)

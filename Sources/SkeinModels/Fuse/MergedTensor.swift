@@ -1,6 +1,8 @@
 import SkeinFormats
+import SkeinTensors
 
-/// A weight of a base model with an adapter's change added: W' = W + s B A.
+/// A weight of a base model with an adapter's change added: W' = W + s B A; with magnitudes m (DoRA) each
+/// row is then scaled to the length m.
 ///
 /// Row by row, in fp64 from the sum over the rank to the sum with W, rounded once to Float: the
 /// bits depend on the row alone, not on threads or blocks. Checked in `FuseTests`.
@@ -15,6 +17,8 @@ struct MergedTensor: Sendable {
         let rank: Int
         /// s.
         let scale: Float
+        /// Offset of the magnitudes, [rows]; nil: none.
+        var magnitude: Int?
     }
 
     /// Rows in the folder's order.
@@ -53,6 +57,10 @@ struct MergedTensor: Sendable {
                         b: values + change.b + (place - change.rows.lowerBound) * change.rank,
                         a: values + change.a, columns: columns,
                         to: out + (row - range.lowerBound) * columns)
+                    guard let magnitude = change.magnitude else { continue }
+                    Self.scale(
+                        out + (row - range.lowerBound) * columns, columns,
+                        to: values[magnitude + place - change.rows.lowerBound])
                 }
             }
         }
@@ -77,6 +85,15 @@ struct MergedTensor: Sendable {
     private static func folderRow(_ row: Int, _ headRows: Int) -> Int {
         let within = row % headRows
         return row - within + within % 2 * (headRows / 2) + within / 2
+    }
+
+    /// Gives a row its length.
+    private static func scale(
+        _ row: UnsafeMutablePointer<Float>, _ columns: Int, to magnitude: Float
+    ) {
+        let length = RowLength.squared(row, count: columns).squareRoot()
+        let gain = length > 0 ? Double(magnitude) / length : 0
+        for column in 0..<columns { row[column] = Float(Double(row[column]) * gain) }
     }
 
     /// Shapes and ranges:
@@ -123,7 +140,7 @@ extension AdapterParameters {
                     .append(
                         MergedTensor.Change(
                             rows: projection.rows ?? 0..<projection.outputs, a: pair.a, b: pair.b,
-                            rank: pair.rank, scale: pair.scale))
+                            rank: pair.rank, scale: pair.scale, magnitude: pair.magnitude))
             }
         }
         return changes

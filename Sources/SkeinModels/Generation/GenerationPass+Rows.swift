@@ -159,12 +159,31 @@ extension GenerationPass {
     ) {
         let base = batch.runs[0].projections[layer, module]
         let stride = base.weight.rows
-        base.weight.multiply(groups: groups, vectors, into: y, stride: stride, adding: adding)
+        let first = groups.lowerBound * InterleavedMatrix.groupRows
+        let end = min(stride, groups.upperBound * InterleavedMatrix.groupRows)
+        scaling(batch.runs[...], module, layer, columns: first..<end, of: y, adding: adding) {
+            base.weight.multiply(groups: groups, vectors, into: y, stride: stride, adding: adding)
+        }
         base.addBias(groups: groups, rows: vectors.count, to: y)
         for run in batch.runs where run.projections.rank > 0 {
             run.projections[layer, module].expand(
                 groups: groups, memory.reduced[place] + run.rows.lowerBound * memory.rank,
                 rows: run.rows.count, addingTo: y + run.rows.lowerBound * stride)
+        }
+    }
+
+    /// Calls `body`; the rows of runs whose adapters have gains get its product scaled.
+    private func scaling(
+        _ runs: ArraySlice<RowBatch.Run>, _ module: TargetModule, _ layer: Int,
+        columns: Range<Int>, of y: UnsafeMutablePointer<Float>, adding: Bool, _ body: () -> Void
+    ) {
+        guard let run = runs.first else { return body() }
+        let projection = run.projections[layer, module]
+        projection.scaling(
+            columns: columns, rows: run.rows.count,
+            of: y + run.rows.lowerBound * projection.weight.rows, adding: adding
+        ) {
+            scaling(runs.dropFirst(), module, layer, columns: columns, of: y, adding: adding, body)
         }
     }
 

@@ -1,7 +1,8 @@
 import SkeinBasics
 import SkeinTensors
 
-/// One projection for generation: y = W x + bias + scale * B (A x).
+/// One projection for generation: y = W x + bias + scale * B (A x); with gains (DoRA),
+/// y = g * (W x) + bias + scale * (g * B) (A x).
 struct GenerationProjection: @unchecked Sendable {
     // Its memory is only read once it is packed.
 
@@ -12,12 +13,44 @@ struct GenerationProjection: @unchecked Sendable {
         /// [out, R].
         let b: InterleavedMatrix
         let scale: Float
+        /// [out], what rows of W x are multiplied by; those of `b` already are. nil: nothing.
+        let gains: FloatBuffer?
     }
 
     let weight: InterleavedMatrix
     /// [out]; nil: none.
     var bias: FloatBuffer?
     let adapter: Adapter?
+
+    /// Calls `body`, which adds rows of W x to Y, or sets them; with gains, Y gets them scaled.
+    ///
+    /// Shapes and ranges:
+    ///   - columns: of Y that `body` changes.
+    ///   - y: [rows, out].
+    func scaling(
+        columns: Range<Int>, rows: Int, of y: UnsafeMutablePointer<Float>, adding: Bool,
+        _ body: () -> Void
+    ) {
+        guard let gains = adapter?.gains else { return body() }
+        let (count, first, width) = (columns.count, columns.lowerBound, weight.rows)
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: adding ? rows * count : 0) {
+            memory in
+            if adding, let kept = memory.baseAddress {
+                for row in 0..<rows {
+                    (kept + row * count).update(from: y + row * width + first, count: count)
+                    (y + row * width + first).update(repeating: 0, count: count)
+                }
+            }
+            body()
+            for row in 0..<rows {
+                let out = y + row * width + first
+                for i in 0..<count { out[i] *= gains.base[first + i] }
+                if adding, let kept = memory.baseAddress {
+                    for i in 0..<count { out[i] += kept[row * count + i] }
+                }
+            }
+        }
+    }
 
     /// R; 0 without an adapter.
     var rank: Int { adapter?.a.rows ?? 0 }
@@ -78,12 +111,16 @@ struct GenerationProjection: @unchecked Sendable {
         reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool,
         scratch: UnsafeMutablePointer<Float>
     ) {
-        switch x {
-        case .single(let x):
-            weight.multiply(
-                panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
-        case .rounded(let x):
-            weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+        let first = weight.rows(ofPanel: panels.lowerBound).lowerBound
+        let end = weight.rows(ofPanel: panels.upperBound - 1).upperBound
+        scaling(columns: first..<end, rows: tokens, of: y, adding: adding) {
+            switch x {
+            case .single(let x):
+                weight.multiply(
+                    panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
+            case .rounded(let x):
+                weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+            }
         }
         if let bias {
             for panel in panels {
@@ -135,12 +172,13 @@ package final class GenerationProjections: Sendable {
             return
         }
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
+        let (gains, values) = GenerationGains.all(weights, adapter, parameters)
         let memory = InterleavedMemory(byteCount: Self.packedBytes(of: adapter))
         var next = memory.base
         func packed(_ rows: Int, _ columns: Int, at offset: Int) -> InterleavedMatrix {
             let matrix = InterleavedMatrix(.f32, rows: rows, columns: columns, at: next)
             next += InterleavedMatrix.byteCount(.f32, rows: rows, columns: columns)
-            parameters.withUnsafeBufferPointer { values in
+            values.withUnsafeBufferPointer { values in
                 guard let base = values.baseAddress else { return }
                 for group in 0..<matrix.groups {
                     let first = matrix.rows(ofGroup: group).lowerBound
@@ -149,14 +187,16 @@ package final class GenerationProjections: Sendable {
             }
             return matrix
         }
-        layers = zip(weights.blocks, adapter.pairs).map { block, pairs in
-            block.projections.indices.map { index in
+        layers = zip(weights.blocks, adapter.pairs).enumerated().map { layer, both in
+            let (block, pairs) = both
+            return block.projections.indices.map { index in
                 GenerationProjection(
                     weight: block.projections[index], bias: block.vectors.biases[index],
                     adapter: pairs[index].map { pair in
                         GenerationProjection.Adapter(
                             a: packed(pair.rank, pair.inputs, at: pair.a),
-                            b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale)
+                            b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale,
+                            gains: gains[layer][index])
                     })
             }
         }
@@ -173,6 +213,9 @@ package final class GenerationProjections: Sendable {
             projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
         }
         hash.update(facts.joined(separator: "; "))
+        for case let gains? in layers.joined().map({ $0.adapter?.gains }) {
+            hash.update(UnsafeRawBufferPointer(start: gains.base, count: 4 * gains.count))
+        }
         if let memory {
             hash.update(UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
         }
@@ -182,12 +225,18 @@ package final class GenerationProjections: Sendable {
     /// Bytes of the adapter's packed matrices and of the tables that find them; the weights are not
     /// among them.
     package var byteCount: Int {
-        layers.reduce(memory?.byteCount ?? 0) { $0 + $1.count * Self.tableBytes }
+        layers.reduce(memory?.byteCount ?? 0) { sum, layer in
+            layer.reduce(sum) { $0 + Self.tableBytes + 4 * ($1.adapter?.gains?.count ?? 0) }
+        }
     }
 
     /// The same, before an adapter of this shape is packed.
     package static func byteCount(of adapter: AdapterShape) -> Int {
-        adapter.pairs.reduce(packedBytes(of: adapter)) { $0 + $1.count * tableBytes }
+        adapter.pairs.reduce(packedBytes(of: adapter)) { sum, layer in
+            layer.reduce(sum) { sum, pair in
+                sum + tableBytes + (pair?.magnitude == nil ? 0 : 4 * (pair?.outputs ?? 0))
+            }
+        }
     }
 
     private static func packedBytes(of adapter: AdapterShape) -> Int {

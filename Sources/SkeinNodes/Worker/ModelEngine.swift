@@ -49,7 +49,7 @@ final class ModelEngine: LeaseEngine {
                 detail: "a row of \(offer.longestRow) tokens; at most "
                     + "\(RecipeOptions.mostTokens) are possible")
         }
-        let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        let lora = try configuration.lora(for: model.configuration)
         try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
         positions = Int(offer.longestRow)
@@ -84,6 +84,7 @@ final class ModelEngine: LeaseEngine {
             let configuration = try TrainingConfiguration(
                 json: offer.configuration, path: "the coordinator's offer")
             try configuration.validate()
+            try configuration.checkRecipe()
             return (configuration, try LocalSettings(configuration))
         } catch let error as TrainingError {
             throw NodeError.offerUnusable(detail: error.explanation.what)

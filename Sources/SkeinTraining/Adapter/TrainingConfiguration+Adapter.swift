@@ -8,9 +8,10 @@ extension TrainingConfiguration {
         case alpha
         case targetModules = "target-modules"
         case layers
+        case dora
     }
 
-    /// Takes rank, alpha, target modules and layers from the adapter to start from, as PEFT does: who
+    /// Takes rank, alpha, target modules, layers and whether it has magnitudes from the adapter to start from, as PEFT does: who
     /// goes on with an adapter need not repeat how it was made. An adapter whose modules differ has no
     /// such answer; the run then refuses it.
     ///
@@ -31,9 +32,12 @@ extension TrainingConfiguration {
         if options.contains(.alpha) {
             // As it is stated, unless the scale is made otherwise (rank-stabilized, MLX).
             let stated = adapter.configuration.alpha
-            let isPlain = Float(stated / Double(lora.rank)) == lora.scale
-            self.alpha = isPlain ? stated : Double(lora.scale) * Double(lora.rank)
+            let divisor = scaleDivisor(rank: lora.rank)
+            let isAsStated = Float(stated / divisor) == lora.scale
+            self.alpha = isAsStated ? stated : Double(lora.scale) * divisor
         }
+        // Only where it is: the option is not named by runs that began before it existed.
+        if options.contains(.dora), lora.usesMagnitudes { self.dora = true }
         if options.contains(.targetModules) { self.targetModules = lora.targets }
         if options.contains(.layers) {
             let isWhole = lora.layers == 0..<model.configuration.layerCount

@@ -32,8 +32,9 @@ package enum DataWarning: Sendable, Equatable {
             maximumLength: configuration.maxLength, format: format)
         let steps = plan.scheduledSteps
         if steps < 20 { warnings.append(.fewSteps(count: steps)) }
-        if configuration.warmupSteps >= steps {
-            warnings.append(.allWarmup(warmupSteps: configuration.warmupSteps, steps: steps))
+        let warmupSteps = configuration.learningRates(stepCount: steps).warmupSteps
+        if warmupSteps >= steps {
+            warnings.append(.allWarmup(warmupSteps: warmupSteps, steps: steps))
         }
         if let local = plan.local, plan.stepCount < fewRounds,
             configuration.outerMomentum == nil, configuration.outerLearningRate == nil
@@ -158,7 +159,7 @@ package enum DataWarning: Sendable, Equatable {
         case .fewSteps(let count):
             "the run has only \(count) steps; raise --epochs or lower --batch-size"
         case .allWarmup(let warmupSteps, let steps):
-            "--warmup-steps \(warmupSteps) is not below the \(steps) steps of the run, so the "
+            "a warm-up of \(warmupSteps) steps is not below the \(steps) steps of the run, so the "
                 + "learning rate never reaches its value"
         case .fewRounds(let count, let rate):
             "\(count) rounds are few for the outer momentum: --outer-learning-rate \(rate) "

@@ -65,6 +65,7 @@ package struct LocalOutcome: Sendable {
 package struct LogicalWorkers: Sendable {
     package let settings: LocalSettings
     private let configuration: TrainingConfiguration
+    private let otherRate: RateFactor?
     /// Sum loss and sum gradient of a micro-batch; nil if the pass was abandoned.
     private let sum: Sum
 
@@ -80,14 +81,21 @@ package struct LogicalWorkers: Sendable {
     package init(
         _ settings: LocalSettings, engine: MicroBatchEngine, configuration: TrainingConfiguration
     ) {
-        self.init(settings, configuration: configuration) {
+        self.init(
+            settings, configuration: configuration,
+            otherRate: engine.decoder.adapter.flatMap { configuration.rateFactor($0.layout) }
+        ) {
             engine.sum(of: $0, parameters: $1, workspace: $2, place: $3, progress: $4)
         }
     }
 
     /// The same with whatever computes a micro-batch.
-    init(_ settings: LocalSettings, configuration: TrainingConfiguration, sum: @escaping Sum) {
+    init(
+        _ settings: LocalSettings, configuration: TrainingConfiguration,
+        otherRate: RateFactor? = nil, sum: @escaping Sum
+    ) {
         self.settings = settings
+        self.otherRate = otherRate
         self.configuration = configuration
         self.sum = sum
     }
@@ -126,7 +134,8 @@ package struct LogicalWorkers: Sendable {
             GradientNorm.clip(
                 &gradient, norm: GradientNorm.norm(of: gradient), maximum: configuration.maxGradNorm
             )
-            optimizer.update(&own, gradient: gradient, learningRate: rates.rate(ofStep: step))
+            optimizer.update(
+                &own, gradient: gradient, learningRate: rates.rate(ofStep: step), other: otherRate)
         }
         var change = zip(own, parameters).map { $0 - $1 }
         let address = DeltaCodec.Address(

@@ -11,12 +11,21 @@ package struct MicroBatchEngine: Sendable {
     package let decoder: Decoder
     /// nil: nothing is dropped.
     package let dropout: Dropout?
+    /// On embeddings; nil: none.
+    package let noise: EmbeddingNoise?
+    /// Of the training loss alone.
+    package let labelSmoothing: Float
     package let codec: GradientCodec
     package let seed: UInt64
 
-    package init(decoder: Decoder, dropout: Dropout?, codec: GradientCodec, seed: UInt64) {
+    package init(
+        decoder: Decoder, dropout: Dropout?, noise: EmbeddingNoise? = nil,
+        labelSmoothing: Float = 0, codec: GradientCodec, seed: UInt64
+    ) {
         self.decoder = decoder
         self.dropout = dropout
+        self.noise = noise
+        self.labelSmoothing = labelSmoothing
         self.codec = codec
         self.seed = seed
     }
@@ -26,7 +35,7 @@ package struct MicroBatchEngine: Sendable {
     /// - Parameters:
     ///   - model: opened and checked.
     ///   - adapter: shape of the LoRA matrices; nil for the base model alone.
-    ///   - configuration: dropout, codec, seed, compute type and gradient checkpointing are used.
+    ///   - configuration: dropout, noise, label smoothing, codec, seed, compute type and gradient checkpointing are used.
     ///   - residence: where the weights are.
     ///   - positions: tokens of the longest row.
     ///   - threads: threads that dequantize while loading.
@@ -40,20 +49,25 @@ package struct MicroBatchEngine: Sendable {
         let weights = try DecoderWeights(
             model: model, residence: residence, compute: configuration.compute,
             positions: positions, threads: threads, progress: progress)
-        self.init(
+        try self.init(
             decoder: Decoder(
                 weights: weights, adapter: adapter,
-                gradientCheckpointing: configuration.gradientCheckpointing),
+                gradientCheckpointing: configuration.gradientCheckpointing,
+                baseNorms: BaseNorms.needed(adapter, of: model)),
             configuration: configuration)
     }
 
-    /// Takes dropout, codec and seed from `configuration`.
+    /// Takes dropout, noise, label smoothing, codec and seed from `configuration`.
     package init(decoder: Decoder, configuration: TrainingConfiguration) {
         let seed = configuration.addressedSeed
         self.init(
             decoder: decoder,
             dropout: configuration.dropout > 0
                 ? Dropout(probability: Float(configuration.dropout), seed: seed) : nil,
+            noise: configuration.neftuneAlpha.map {
+                EmbeddingNoise(alpha: Float($0), seed: seed)
+            },
+            labelSmoothing: Float(configuration.labelSmoothing ?? 0),
             codec: configuration.gradientCodec, seed: seed)
     }
 }
@@ -145,6 +159,7 @@ extension MicroBatchEngine {
         _ place: WorkSharing.Place?, _ progress: PassProgress?
     ) -> (loss: BatchLoss, gradient: [Float])? {
         let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
+        let noise = noise.map { Decoder.NoiseAddress(noise: $0, step: microBatch.step) }
         var loss: BatchLoss?
         let gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
             guard let out = buffer.baseAddress else { return }
@@ -152,6 +167,7 @@ extension MicroBatchEngine {
                 guard let parameters = parameters.baseAddress else { return }
                 loss = decoder.gradient(
                     of: microBatch.packed, parameters: parameters, dropout: address,
+                    noise: noise, labelSmoothing: labelSmoothing,
                     workspace: workspace, place: place, into: out, progress: progress)
             }
             count = loss == nil ? 0 : parameters.count

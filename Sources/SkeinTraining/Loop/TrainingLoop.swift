@@ -54,6 +54,7 @@ package struct TrainingLoop {
 
     var parameters: [Float]
     var optimizer: AdamW
+    private let otherRate: RateFactor?
     var stopping: EarlyStopping
     /// Of a run with local steps; `optimizer` is not used then.
     var local: LocalProgress?
@@ -84,6 +85,7 @@ package struct TrainingLoop {
         self.now = now
         parameters = job.initial.values
         local = LocalProgress(job)
+        otherRate = job.configuration.rateFactor(job.shape.layout)
         optimizer = AdamW(
             settings: job.configuration.adamW, count: local == nil ? parameters.count : 0)
         stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
@@ -211,7 +213,8 @@ package struct TrainingLoop {
         }
         GradientNorm.clip(&gradient, norm: norm, maximum: job.configuration.maxGradNorm)
         try record()
-        optimizer.update(&parameters, gradient: gradient, learningRate: learningRate)
+        optimizer.update(
+            &parameters, gradient: gradient, learningRate: learningRate, other: otherRate)
         return norm
     }
 

@@ -12,6 +12,28 @@ package struct RecipeOptions: OptionTable {
     package let alpha = Option(
         "alpha", .number(above: 0, to: 65536), default: "16", in: .adapter,
         "the adapter's output is scaled by alpha / rank")
+    package let rslora = Option.optional(
+        "rslora", .onOff, absent: "off", in: .adapter,
+        "scale by alpha / sqrt(rank) instead (rank-stabilized LoRA)"
+    ).namedOnlyWhenGiven()
+    package let dora = Option.optional(
+        "dora", .onOff, absent: "off", in: .adapter,
+        "also train how long each row of an adapted weight is (DoRA): slower, and PEFT and MLX alone "
+            + "have it"
+    ).namedOnlyWhenGiven()
+    package let rankPattern = Option.optional(
+        "rank-pattern", .rankPattern, absent: "--rank everywhere", in: .adapter,
+        "another rank for modules whose names end so, such as down_proj=16 or "
+            + "layers.0.self_attn.q_proj=4; a regular expression, as in PEFT; may be repeated"
+    ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
+        try ModulePatternText.joined(first, second)
+    }
+    package let alphaPattern = Option.optional(
+        "alpha-pattern", .alphaPattern, absent: "--alpha everywhere", in: .adapter,
+        "another alpha, likewise; may be repeated"
+    ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
+        try ModulePatternText.joined(first, second)
+    }
     package let dropout = Option(
         "dropout", .number(0...Dropout.mostProbable), default: "0.05", in: .adapter,
         "probability of dropping an element of the adapter's input")
@@ -26,6 +48,10 @@ package struct RecipeOptions: OptionTable {
     package let learningRate = Option(
         "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,
         "AdamW's step size")
+    package let loraPlusRatio = Option.optional(
+        "lora-plus-ratio", .number(above: 0, to: 1024), absent: "1", in: .optimizer,
+        "the learning rate of B is this many times that of A (LoRA+)"
+    ).namedOnlyWhenGiven()
     package let weightDecay = Option(
         "weight-decay", .number(0...10), default: "0.01", in: .optimizer,
         "decoupled weight decay of A and B")
@@ -44,9 +70,34 @@ package struct RecipeOptions: OptionTable {
     package let warmupSteps = Option(
         "warmup-steps", .integer(0...Limits.steps), default: "0", in: .optimizer,
         "steps over which the learning rate rises from 0")
+    package let warmupRatio = Option.optional(
+        "warmup-ratio", .number(0..<1), absent: "--warmup-steps", in: .optimizer,
+        "share of all steps over which the learning rate rises from 0, rounded up"
+    ).namedOnlyWhenGiven()
+    package let minLearningRate = Option.optional(
+        "min-learning-rate", .number(0..<10), absent: "0", in: .optimizer,
+        "the rate that a decaying schedule ends at, below --learning-rate"
+    ).namedOnlyWhenGiven()
+    package let restarts = Option.optional(
+        "restarts", .integer(1...Limits.steps), absent: "1", in: .optimizer,
+        "cycles of cosine-with-restarts: each begins at --learning-rate"
+    ).namedOnlyWhenGiven()
+    package let power = Option.optional(
+        "power", .number(above: 0, to: 100), absent: "1.0", in: .optimizer,
+        "exponent of polynomial: 1 falls on a line, 2 faster at first"
+    ).namedOnlyWhenGiven()
     package let maxGradNorm = Option(
         "max-grad-norm", .number(0...1e6), default: "1.0", in: .optimizer,
         "clip the gradient to this norm; 0 = off")
+
+    package let labelSmoothing = Option.optional(
+        "label-smoothing", .number(0..<1), absent: "0", in: .optimizer,
+        "share of the training loss that wants all tokens alike; validation is without it"
+    ).namedOnlyWhenGiven()
+    package let neftuneAlpha = Option.optional(
+        "neftune-alpha", .number(above: 0, to: 1000), absent: "off", in: .optimizer,
+        "strength of uniform noise on the embeddings of training rows (NEFTune)"
+    ).namedOnlyWhenGiven()
 
     package let epochs = Option(
         "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows")

@@ -55,21 +55,36 @@ extension TrainingConfiguration {
             weightDecay: self.weightDecay)
     }
 
-    /// The learning rate of each of `stepCount` steps.
-    package func learningRates(stepCount: Int) -> Schedule {
-        Schedule(
-            kind: self.schedule, peak: self.learningRate, warmupSteps: self.warmupSteps,
-            stepCount: stepCount)
+    /// The parameters of an adapter that have another learning rate; nil: none has.
+    package func rateFactor(_ layout: ParameterLayout) -> RateFactor? {
+        self.loraPlusRatio.map { RateFactor($0, in: layout) }
     }
 
-    /// The adapter's shape on a model of `layerCount` layers.
+    /// The learning rate of each of `stepCount` steps.
+    package func learningRates(stepCount: Int) -> Schedule {
+        let warmup = self.warmupRatio.map { Int(($0 * Double(stepCount)).rounded(.up)) }
+        return Schedule(
+            kind: self.schedule, peak: self.learningRate,
+            warmupSteps: warmup ?? self.warmupSteps, stepCount: stepCount,
+            floor: self.minLearningRate ?? 0, cycles: self.restarts ?? 1, power: self.power ?? 1)
+    }
+
+    /// What alpha is divided by: the rank, or its root in a rank-stabilized adapter
+    /// (Kalajdzievski 2023).
+    package func scaleDivisor(rank: Int) -> Double {
+        self.rslora == true ? Double(rank).squareRoot() : Double(rank)
+    }
+
+    /// What a run adapts of a model of `layerCount` layers, without its patterns: `lora(for:)` has
+    /// them.
     ///
     /// - Throws: `TrainingError.layersOutOfRange`.
     package func lora(layerCount: Int) throws -> LoRAConfiguration {
         LoRAConfiguration(
-            rank: self.rank, scale: Float(self.alpha / Double(self.rank)),
+            rank: self.rank, scale: Float(self.alpha / self.scaleDivisor(rank: self.rank)),
             dropout: Float(self.dropout), targets: self.targetModules,
-            layers: try self.layers.range(layerCount: layerCount))
+            layers: try self.layers.range(layerCount: layerCount),
+            usesMagnitudes: self.dora ?? false)
     }
 }
 

@@ -55,13 +55,17 @@ package struct TrainingJob: Sendable {
     ) throws {
         try configuration.validate()
         local = try LocalSettings(configuration)
+        try configuration.checkRecipe()
         let model = try open()
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
-        let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        let lora = try configuration.lora(for: model.configuration)
         try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
         export = FusedExport(shape, model: model.configuration)
+        if export != nil, !lora.exceptions.isEmpty || lora.usesMagnitudes {
+            throw AdapterError.patternsOfSlices
+        }
         let start = try Self.initialAdapter(
             configuration, model, shape: shape, export: export, modelDigest: modelDigest)
 
@@ -148,7 +152,11 @@ package struct TrainingJob: Sendable {
         export: FusedExport?, modelDigest: Background<SHA256.Digest>
     ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
         guard let path = configuration.initAdapter else {
-            return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
+            return (
+                AdapterParameters(
+                    shape: shape, seed: configuration.addressedSeed,
+                    base: try BaseNorms.needed(shape, of: model)), nil
+            )
         }
         let loaded = try LoadedAdapter.read(path, for: model)
         let parameters = try loaded.parameters.fitted(to: shape, export)
@@ -200,13 +208,21 @@ package struct TrainingJob: Sendable {
         let lora = shape.configuration
         let isWhole = lora.layers == 0..<model.configuration.layerCount
         let base = BaseModelName(path: model.path)
+        // A form of more rows has the same scale, and so another alpha.
+        let growth =
+            configuration.scaleDivisor(rank: lora.rank)
+            / configuration.scaleDivisor(rank: configuration.rank)
         return AdapterConfiguration(
             rank: lora.rank,
-            alpha: configuration.alpha * Double(lora.rank / configuration.rank),
+            alpha: configuration.alpha * growth,
             dropout: configuration.dropout,
             targetModules: Array(shape.modules),
             layersToTransform: isWhole ? nil : Array(lora.layers),
             baseModelName: base.name, revision: base.revision,
+            usesRankStabilizedScale: configuration.rslora ?? false,
+            usesMagnitudes: configuration.dora ?? false,
+            rankPattern: configuration.rankPattern ?? [:],
+            alphaPattern: configuration.alphaPattern ?? [:],
             origin: AdapterOrigin(
                 base: .init(
                     name: base.name, revision: base.revision, sha256: runFile.modelDigest),

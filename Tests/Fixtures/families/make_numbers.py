@@ -1,7 +1,8 @@
 """Writes numbers.json: what transformers and PEFT make of one small model of each family, in float64.
 
-    python make_numbers.py
+    python make_numbers.py [dora]
 
+With `dora` it writes dora.json: some of these models with magnitudes (DoRA).
 transformers 5.23.0, torch 2.15, peft 0.21.2. Weights are a function of their names, which the test
 computes, too: a tensor's place i is offset + scale * u, u uniform in [-1, 1).
 """
@@ -95,7 +96,7 @@ class Weights:
             self.apply(prefix + "norm.weight", 4.0 / spread)
 
 
-def golden(family):
+def golden(family, **more):
     source = draw.source_of(SEED, family, 0)
     config = draw.FAMILIES[family](source)
     kind = AutoModelForImageTextToText if family == "gemma3" else AutoModelForCausalLM
@@ -109,11 +110,13 @@ def golden(family):
         with open(os.path.join(folder, "config.json")) as file:
             written = json.load(file)
         model.double()
-        peft = oracle.adapted(model, source, folder)
+        peft = oracle.adapted(model, source, folder, **more)
         with open(os.path.join(folder, "adapter_config.json")) as file:
             adapter = json.load(file)
     for name, p in peft.named_parameters():
-        if "lora_" in name:
+        if "lora_magnitude_vector" in name:
+            p.data = value(oracle.own_name(name), p.shape, 2.0, 0.75).double()
+        elif "lora_" in name:
             scale = single((0.75 / p.shape[-1]) ** 0.5)
             p.data = value(name.replace(".default", ""), p.shape, 0, scale).double()
     found = oracle.expected(peft, rows, prompts, TOKENS)
@@ -126,7 +129,7 @@ def golden(family):
     return dict(
         config=json.dumps(written), tensors={n: dict(shape=list(weights.parameters[n].shape), offset=o, scale=s)
                                  for n, (o, s) in weights.spec.items()},
-        rank=adapter["r"], alpha=adapter["lora_alpha"], rankStabilized=adapter["use_rslora"],
+        magnitudes=adapter["use_dora"], rank=adapter["r"], alpha=adapter["lora_alpha"], rankStabilized=adapter["use_rslora"],
         targets=sorted(adapter["target_modules"]), rows=rows, prompts=prompts, scoreSpread=round(spread, 3),
         loss=found["loss"][0].item(),
         # Of each row the logits at its last two places.
@@ -135,7 +138,13 @@ def golden(family):
 
 
 torch.set_num_threads(1)
-with open(os.path.join(here, "numbers.json"), "w") as file:
+if sys.argv[1:] == ["dora"]:
+    name = "dora.json"
+    families = ["gemma2", "granite", "llama", "phi3", "qwen2"]
+    goldens = {f"{family} dora": golden(family, use_dora=True) for family in families}
+else:
+    name = "numbers.json"
     goldens = {family: golden(family) for family in draw.FAMILIES}
+with open(os.path.join(here, name), "w") as file:
     lines = [f"{json.dumps(family)}: {json.dumps(numbers)}" for family, numbers in goldens.items()]
     file.write("{\n" + ",\n".join(lines) + "\n}\n")

@@ -31,9 +31,10 @@ import Testing
         let expected = TrainCommand.Options(
             model: "m.gguf", data: "d.jsonl", output: "run", resume: false, usesTokenCache: true,
             configuration: TrainingConfiguration(),
-            leftToAdapter: [.rank, .alpha, .targetModules, .layers])
+            leftToAdapter: [.rank, .alpha, .targetModules, .layers, .dora])
         #expect(options == expected)
-        #expect(try Self.train("--rank", "8").leftToAdapter == [.alpha, .targetModules, .layers])
+        #expect(
+            try Self.train("--rank", "8").leftToAdapter == [.alpha, .targetModules, .layers, .dora])
     }
 
     @Test("values are read in every way in which they can be written")
@@ -125,7 +126,10 @@ import Testing
         (["--valid-data", ""], bad("valid-data", "", "a path")),
         (
             ["--schedule", "cosin"],
-            bad("schedule", "cosin", "constant, linear or cosine", suggestion: "cosine")
+            bad(
+                "schedule", "cosin",
+                "constant, linear, cosine, cosine-with-restarts or polynomial",
+                suggestion: "cosine")
         ),
         (
             ["--target-modules", "q_proj,x_proj"],

@@ -131,7 +131,6 @@ import Testing
     @Test("what is not plain LoRA is refused with the field")
     func refusedFields() throws {
         let rows: [(String, String, String, String)] = [
-            (#""r":4,"use_dora":true"#, "use_dora", "true", "false"),
             (#""r":4,"lora_bias":true"#, "lora_bias", "true", "false"),
             (#""r":4,"bias":"all""#, "bias", "all", "none"),
             (#""r":4,"fan_in_fan_out":true"#, "fan_in_fan_out", "true", "false"),

@@ -5,7 +5,7 @@ import SkeinTestSupport
 @testable import SkeinModels
 
 /// What transformers and PEFT make, in float64, of one small model of a family;
-/// Tests/Fixtures/families/make_numbers.py made it with transformers 5.23, torch 2.15, peft 0.21.
+/// Tests/Fixtures/families/make_numbers.py made it, and those with magnitudes, with transformers 5.23, torch 2.15, peft 0.21.
 struct FamilyNumbers: Decodable, Sendable {
     struct Tensor: Decodable {
         let shape: [Int]
@@ -22,6 +22,8 @@ struct FamilyNumbers: Decodable, Sendable {
 
     /// config.json.
     let config: String
+    /// Whether the adapter has magnitudes (DoRA).
+    let magnitudes: Bool?
     let tensors: [String: Tensor]
     let rank: Int
     let alpha: Float
@@ -39,9 +41,12 @@ struct FamilyNumbers: Decodable, Sendable {
     let tokens: [[Int32]]
 
     static let all: Result<[String: FamilyNumbers], any Error> = Result {
-        let path = TestPaths.fixture("families/numbers.json")
-        return try JSONDecoder().decode(
-            [String: FamilyNumbers].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        try ["numbers", "dora"].reduce(into: [:]) { all, name in
+            let url = URL(fileURLWithPath: TestPaths.fixture("families/\(name).json"))
+            try all.merge(
+                JSONDecoder().decode([String: FamilyNumbers].self, from: Data(contentsOf: url))
+            ) { $1 }
+        }
     }
 
     static func of(_ family: String) throws -> FamilyNumbers {
@@ -83,11 +88,15 @@ struct FamilyNumbers: Decodable, Sendable {
         let divisor = rankStabilized ? Float(rank).squareRoot() : Float(rank)
         let lora = LoRAConfiguration(
             rank: rank, scale: alpha / divisor, dropout: 0,
-            targets: targets.compactMap(model.design.blocks[0].target), layers: 0..<model.layerCount
-        )
+            targets: targets.compactMap(model.design.blocks[0].target),
+            layers: 0..<model.layerCount,
+            usesMagnitudes: magnitudes ?? false)
         try model.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model)
         let values = shape.layout.entries.flatMap { entry in
+            guard entry.shape.count == 2 else {
+                return Self.uniform(entry.name, count: entry.count).map { 2 + 0.75 * $0 }
+            }
             let scale = Float((0.75 / Double(entry.shape[1])).squareRoot())
             return Self.uniform(entry.name, count: entry.count).map { scale * $0 }
         }

@@ -135,6 +135,8 @@ import Testing
             "epsilon": "0.1", "template-argument": "enable_thinking=false",
             "template-date": "2025-01-02", "field": "prompt=question",
             "delta-codec": "topk", "topk-density": "0.5", "outer-momentum": "0.5",
+            "rank-pattern": "q_proj=3", "alpha-pattern": "q_proj=3", "warmup-ratio": "0.5",
+            "label-smoothing": "0.5", "rslora": "on", "dora": "on",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {
             var other = plain

@@ -1,0 +1,45 @@
+import SkeinBasics
+
+extension TrainingConfiguration {
+    /// Refuses options of a recipe that need or exclude each other; `LocalSettings` checks those of
+    /// local steps. A coordinator and its workers check the same.
+    ///
+    /// - Throws: `TrainingError.badCombination`.
+    package func checkRecipe() throws(TrainingError) {
+        try checkSchedule()
+    }
+
+    private func checkSchedule() throws(TrainingError) {
+        if self.warmupRatio != nil, self.warmupSteps > 0 {
+            throw .badCombination(
+                flag: name(\.warmupRatio), problem: .excludes(name(\.warmupSteps)))
+        }
+        try need(self.restarts != nil, \.restarts, .cosineWithRestarts)
+        try need(self.power != nil, \.power, .polynomial)
+        guard let floor = self.minLearningRate else { return }
+        if self.schedule == .constant {
+            throw .badCombination(
+                flag: name(\.minLearningRate),
+                problem: .excludes("\(name(\.schedule)) \(Schedule.Kind.constant.rawValue)"))
+        }
+        guard floor < self.learningRate else {
+            throw .badOption(
+                flag: name(\.minLearningRate), value: JSONLine.render(.number(floor)),
+                allowed:
+                    "a number below --\(name(\.learningRate)), which is "
+                    + JSONLine.render(.number(self.learningRate)))
+        }
+    }
+
+    private func need<Value>(
+        _ isGiven: Bool, _ option: KeyPath<RecipeOptions, Option<Value>>, _ kind: Schedule.Kind
+    ) throws(TrainingError) {
+        guard isGiven, self.schedule != kind else { return }
+        throw .badCombination(
+            flag: name(option), problem: .needs("\(name(\.schedule)) \(kind.rawValue)"))
+    }
+
+    private func name<Value>(_ option: KeyPath<RecipeOptions, Option<Value>>) -> String {
+        RecipeOptions.table[keyPath: option].description.name
+    }
+}
