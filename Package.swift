@@ -186,7 +186,7 @@ let package = Package(
         tests(
             of: "",
             [
-                "SkeinBasics", "SkeinModels", "SkeinTraining", "SkeinNodes",
+                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinNodes",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -72,11 +72,12 @@ package struct AdaptedModel: Sendable {
     /// - Parameters:
     ///   - positions: tokens of the longest sequence that will be read.
     ///   - compute: precision of multiplying by the frozen weights.
+    ///   - preference: how answers are compared; nil: the loss is that of each row.
     ///   - shouldStop: asked while the weights are loaded; true throws a `CancellationError`.
     /// - Returns: an engine of the base model with the adapter's shape.
     /// - Throws: `FormatError`.
     package func engine(
-        positions: Int, compute: ComputeType = .fp32,
+        positions: Int, compute: ComputeType = .fp32, preference: PreferenceLoss? = nil,
         shouldStop: @escaping @Sendable () -> Bool = { false }
     ) throws -> MicroBatchEngine {
         var configuration = TrainingConfiguration()
@@ -87,7 +88,10 @@ package struct AdaptedModel: Sendable {
             residence: weights.residence(of: model, compute: configuration.compute),
             positions: positions, threads: threads, progress: { _ in !shouldStop() })
         try checkBase()
-        return engine
+        guard let preference else { return engine }
+        return MicroBatchEngine(
+            decoder: engine.decoder, dropout: nil, codec: engine.codec, seed: engine.seed,
+            preference: preference)
     }
 
     /// The model's tokenizer, after a check that the model has an embedding for each of its ids.

@@ -50,18 +50,23 @@ public struct Evaluation: Sendable, Equatable {
             let encoder = try RowEncoder(
                 encoder: TextEncoder(model: model.directory, template: options.chat),
                 format: options.promptFormat,
-                trainedTurns: options.trainOn, maximumLength: options.maxLength)
-            let rows = try encoder.encode(
+                trainedTurns: options.trainOn, maximumLength: options.maxLength,
+                comparesAnswers: options.preferenceLoss != nil)
+            var rows = try encoder.encode(
                 files: files(), fields: options.rowFields, skippingBadLines: false
             ).rows
             let engine = try adapted.engine(
                 positions: rows.reduce(1) { max($0, $1.ids.count) }, compute: options.compute,
-                shouldStop: { flag.isSet })
+                preference: options.preferenceLoss, shouldStop: { flag.isSet })
+            let threads = DecoderThreads(threadCount: adapted.threads)
+            try RowEvaluation.addReferences(
+                to: &rows, engine: engine, microBatchTokens: options.microBatchTokens,
+                threads: threads, checkCancellation: { try flag.check() })
             return Evaluation(
                 try RowEvaluation.run(
                     rows, engine: engine, parameters: adapted.adapter?.values,
                     microBatchTokens: options.microBatchTokens,
-                    threads: DecoderThreads(threadCount: adapted.threads),
+                    threads: threads,
                     checkCancellation: { try flag.check() }))
         }
     }

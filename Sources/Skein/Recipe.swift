@@ -298,6 +298,24 @@ public struct Recipe: Sendable, Equatable {
         set { values.trainOn = .init(named: newValue) }
     }
 
+    /// How two answers of a row are compared; nil: each row's tokens are learned (cross-entropy).
+    public var loss: PreferenceLoss? {
+        get { values.loss.map { .init(named: $0) } }
+        set { values.loss = newValue.map { .init(named: $0) } }
+    }
+
+    /// How much a loss of pairs weighs their difference; nil: 0.1, with SimPO 2.
+    public var beta: Double? {
+        get { values.beta }
+        set { values.beta = newValue }
+    }
+
+    /// By how much SimPO wants the chosen answer ahead; nil: half of `beta`.
+    public var simpoGamma: Double? {
+        get { values.simpoGamma }
+        set { values.simpoGamma = newValue }
+    }
+
     /// The key or column that holds a part of a row: `prompt=question,completion=answer`; nil: each
     /// part's own name.
     public var field: String? {

@@ -33,6 +33,16 @@ extension Recipe {
         case last
     }
 
+    /// A loss of pairs of answers, of rows with `prompt`, `chosen` and `rejected`.
+    public enum PreferenceLoss: String, Sendable, CaseIterable {
+        /// Direct preference optimization; the reference is the base model.
+        case dpo
+        /// Odds ratio preference optimization.
+        case orpo
+        /// Simple preference optimization.
+        case simpo
+    }
+
     /// Precision of a gradient that leaves its micro-batch.
     public enum Precision: String, Sendable, CaseIterable {
         /// Not rounded.

@@ -76,8 +76,11 @@ public final class Trainer: Sendable {
             control.feed.prepared(run.job)
             let ending = try run.run(
                 report: { event in
-                    if case .loop(let event) = event {
+                    switch event {
+                    case .loop(let event):
                         for event in TrainingEvent.events(of: event) { control.feed.send(event) }
+                    case .warning(let text): control.feed.send(.warning(text))
+                    case .memory, .loaded, .references, .ready, .trained: break
                     }
                 }, shouldStop: { control.shouldStop })
             return try Outcome(ending)

@@ -26,7 +26,7 @@ struct DataCommand: Command {
         inputs.validData.description, inputs.skipBadLines.description,
         recipe.field.description, recipe.maxLength.description,
         recipe.validationSplit.description, recipe.seed.description,
-        recipe.promptFormat.description, recipe.trainOn.description,
+        recipe.promptFormat.description, recipe.trainOn.description, recipe.loss.description,
     ]
 
     static let table = ArgumentTable(
@@ -77,7 +77,8 @@ struct DataCommand: Command {
             files,
             encoder: RowEncoder(
                 encoder: text, format: configuration.promptFormat,
-                trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength),
+                trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength,
+                comparesAnswers: configuration.preferenceLoss != nil),
             fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
             validationShare: configuration.validationSplit, seed: configuration.addressedSeed)
         let page = DataPage(study: study, files: files, decode: text.decode)

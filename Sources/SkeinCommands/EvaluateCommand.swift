@@ -3,6 +3,7 @@ import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 /// `skein evaluate`: loss, perplexity and token accuracy over the rows of a file.
@@ -23,6 +24,8 @@ struct EvaluateCommand: Command {
         var trainOn: TrainedTurns
         var chat: ChatTemplateSettings
         var fields: RowFields
+        /// How answers are compared; nil: the loss is that of each row.
+        var preference: PreferenceLoss?
         var maximumLength: Int
         var microBatchTokens: Int
         var skipBadLines: Bool
@@ -58,6 +61,8 @@ struct EvaluateCommand: Command {
                 title: "data",
                 options: [
                     recipe.field.description,
+                    recipe.loss.description, recipe.beta.description,
+                    recipe.simpoGamma.description,
                     recipe.promptFormat.description, recipe.trainOn.description,
                     recipe.maxLength.description, recipe.microBatchTokens.description,
                     InputOptions.table.skipBadLines.description,
@@ -78,6 +83,12 @@ struct EvaluateCommand: Command {
             throw UsageError.excludes(
                 option: "prompt-format", other: other, command: Self.table.command)
         }
+        var loss = TrainingConfiguration()
+        loss.loss = arguments[Self.recipe.loss]
+        loss.beta = arguments[Self.recipe.beta]
+        loss.simpoGamma = arguments[Self.recipe.simpoGamma]
+        loss.field = arguments[Self.recipe.field]
+        try loss.checkLoss()
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             anyBase: arguments[SharedFlags.anyBase],
@@ -87,7 +98,8 @@ struct EvaluateCommand: Command {
             promptFormat: arguments[Self.recipe.promptFormat],
             trainOn: arguments[Self.recipe.trainOn],
             chat: arguments.chat,
-            fields: arguments[Self.recipe.field].flatMap { RowFields($0) } ?? RowFields(),
+            fields: loss.rowFields,
+            preference: loss.preferenceLoss,
             maximumLength: arguments[Self.recipe.maxLength],
             microBatchTokens: arguments[Self.recipe.microBatchTokens],
             skipBadLines: arguments[InputOptions.table.skipBadLines],
@@ -111,14 +123,18 @@ struct EvaluateCommand: Command {
         let encoder = try RowEncoder(
             encoder: TextEncoder(model: adapted.model, template: options.chat),
             format: options.promptFormat,
-            trainedTurns: options.trainOn, maximumLength: options.maximumLength)
-        let rows = try encoder.encode(
+            trainedTurns: options.trainOn, maximumLength: options.maximumLength,
+            comparesAnswers: options.preference != nil)
+        var rows = try encoder.encode(
             files: DataFiles.evaluated(options.data), fields: options.fields,
             skippingBadLines: options.skipBadLines
         ).rows
         let engine = try adapted.engine(
-            positions: rows.reduce(1) { max($0, $1.ids.count) })
+            positions: rows.reduce(1) { max($0, $1.ids.count) }, preference: options.preference)
         let threads = DecoderThreads(threadCount: adapted.threads)
+        try RowEvaluation.addReferences(
+            to: &rows, engine: engine, microBatchTokens: options.microBatchTokens,
+            threads: threads)
         if let path = options.gradients, let adapter = adapted.adapter {
             try writeGradients(of: rows, engine, adapter, threads, to: path)
             io.log.info("gradients of \(rows.count) rows: \(path)")

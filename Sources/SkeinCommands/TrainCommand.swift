@@ -75,6 +75,9 @@ struct TrainCommand: Command {
                 case .memory(let estimate, let residence):
                     reporter.showMemory(estimate, residence: residence)
                 case .loaded: reporter.stopOnInterrupt()
+                case .references(let count):
+                    io.log.info(References.sentence(rows: count))
+                case .warning(let text): io.log.warning(text)
                 case .ready: reporter.showReady()
                 case .loop(let event):
                     try board.note(event)

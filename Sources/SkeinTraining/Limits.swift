@@ -28,6 +28,10 @@ enum Limits {
     /// 4 GiB is a billion tokens.
     static let tokenCacheBytes = 4 << 30
 
+    /// Files of log-probabilities under base models: one for each set of rows and model in use, at 16
+    /// bytes a pair.
+    static let referenceFiles = 32
+
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
     static let recordFileBytes = 1 << 20
 

@@ -107,6 +107,23 @@ extension TrainingError: Explained {
                 remedy: "use --prompt-format chat with a model that has a chat template, or write "
                     + "the rows as prompt and completion",
                 status: .badData)
+        case .otherLoss(let path, let line, let isPreference):
+            Explanation(
+                what: isPreference
+                    ? "a row of chosen and rejected answers needs a loss that compares them"
+                    : "the loss compares two answers, and this row has no chosen and rejected",
+                place: "\(path):\(line)",
+                remedy: isPreference
+                    ? "train with --loss dpo, orpo or simpo"
+                    : "write rows like {\"prompt\": \"...\", \"chosen\": \"...\", \"rejected\": \"...\"}, or "
+                        + "leave out --loss",
+                status: .badData)
+        case .answerInParts(let path, let line):
+            Explanation(
+                what: "the chat template rewrites earlier turns, so that one of the two answers is "
+                    + "trained in several parts",
+                place: "\(path):\(line)",
+                remedy: "use --train-on last, or answers of one turn", status: .badData)
         case .badConversation(let path, let line, let problem):
             Explanation(
                 what: problem.explanation.what,
@@ -185,6 +202,10 @@ extension TrainingError: Explained {
                     + "\(step) and later: the run then goes back and computes it again, from step "
                     + "1 if no checkpoint is left",
                 status: .badData)
+        case .referencesNotFinite:
+            Explanation(
+                what: "a log-probability under the base model is not finite", place: "the model",
+                remedy: "the model's weights may be damaged: fetch it again", status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
         case .gradientNotFinite(let step, let tensor, let checkpoint):
@@ -224,7 +245,7 @@ extension LineProblem {
             fields.isEmpty
                 ? "the object is empty"
                 : "the object has " + fields.map { "\"\($0)\"" }.joined(separator: ", ")
-                    + ", but none of prompt, messages, conversations, instruction and text"
+                    + ", but none of prompt, messages, conversations, instruction, text and chosen"
         case .missing(let field): "\"\(field)\" is missing"
         case .wrongType(let field, let expected, let found):
             "\"\(field)\" is \(found), not \(expected)"
@@ -234,6 +255,9 @@ extension LineProblem {
             "\"\(field)\" would change what is learned, and Skein does not support it yet"
         case .otherForm(let found, let first, let line):
             "the row has \(found.name), and the first one, at \(line), has \(first.name)"
+        case .noCommonPrompt:
+            "the chosen answer and the rejected one do not begin with the same question"
+        case .equalAnswers: "the chosen answer and the rejected one are the same"
         case .cells(let what, _): what
         }
     }
@@ -250,6 +274,8 @@ extension LineProblem {
         case .unsupported(let field): "remove \"\(field)\" or the row"
         case .otherForm:
             "put rows of each form into a file of their own and name all: --data A.jsonl,B.jsonl"
+        case .noCommonPrompt: "give the question as \"prompt\", a list of messages"
+        case .equalAnswers: "remove the row"
         case .cells(_, let remedy): remedy
         }
     }

@@ -42,6 +42,10 @@ package enum TrainingError: Error, Equatable {
     case noLossTokens(path: String, rows: Int, maximumLength: Int)
     /// A `messages` row, but the prompt format in use has no chat template.
     case conversationWithoutTemplate(path: String, line: Int)
+    /// Rows of pairs of answers, and `--loss` of single ones; or the other way round.
+    case otherLoss(path: String, line: Int, isPreference: Bool)
+    /// An answer of a preference row that the template cuts into several sequences.
+    case answerInParts(path: String, line: Int)
     /// The chat template cannot render a row.
     case badConversation(path: String, line: Int, problem: TemplateError)
     /// The template rewrites earlier turns of a conversation, and the sequences into which it is cut
@@ -74,6 +78,8 @@ package enum TrainingError: Error, Equatable {
     case adapterLost(path: String, step: Int)
 
     // The run itself
+    /// A log-probability under the base model is NaN or infinite.
+    case referencesNotFinite
     /// The loss of a step is NaN or infinite.
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.
@@ -108,6 +114,10 @@ package enum LineProblem: Error, Equatable, Sendable {
     case unsupported(field: String)
     /// The row is written otherwise than the file's first one, of line `line`.
     case otherForm(found: RowForm, first: RowForm, line: Int)
+    /// Two answers that are conversations, and that do not begin with the same question.
+    case noCommonPrompt
+    /// A preference row whose two answers are the same.
+    case equalAnswers
     /// A row of a table whose cells cannot be read.
     case cells(what: String, remedy: String)
 }

@@ -38,6 +38,29 @@ struct ClusterHashTests {
         }
     }
 
+    @Test(
+        "losses of pairs of answers have one hash, also when a worker and the coordinator are killed",
+        arguments: ["dpo", "orpo", "simpo"])
+    func pairs(loss: String) throws {
+        try Workbench.with { bench in
+            let data = try bench.write(Workbench.preferences(40), to: "pairs.jsonl")
+            // Each run computes its references.
+            let run = run + ["--loss", loss, "--micro-batch-tokens", "64", "--no-token-cache"]
+            try bench.train("alone", run, data: data)
+            let cluster = try ClusterHarness(
+                bench, "cluster", run + ["--min-workers", "1"], data: data)
+            for number in 1...2 { try cluster.startWorker("w\(number)") }
+            try cluster.waitForSteps(5)
+            try cluster.restartWorker(0)
+            try cluster.waitForSteps(9)
+            try cluster.restartCoordinator()
+            try cluster.finish()
+            #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
+            #expect(try losses(bench, "cluster") == losses(bench, "alone"))
+            try verifyLedger(bench, of: "cluster", steps: steps)
+        }
+    }
+
     @Test("steps cut for slots have one hash, however many workers there are")
     func slots() throws {
         try Workbench.with { bench in

@@ -64,6 +64,36 @@ struct OneHashTests {
         }
     }
 
+    @Test(
+        "each loss of pairs of answers has one hash of its own",
+        arguments: ["dpo", "orpo", "simpo"])
+    func pairs(loss: String) throws {
+        try Workbench.with { bench in
+            let data = try bench.write(Workbench.preferences(40), to: "pairs.jsonl")
+            let flags = run + ["--loss", loss, "--micro-batch-tokens", "64"]
+            try bench.train("one", flags + ["--threads", "1"], data: data)
+            try bench.train(
+                "two",
+                flags + [
+                    "--threads", "2", "--no-token-cache", "--weights", "streamed",
+                    "--gradient-checkpointing",
+                ], data: data)
+            let result = try bench.result(of: "one")
+            #expect(try bench.result(of: "two") == result)
+            #expect(try bench.metrics(of: "two") == bench.metrics(of: "one"))
+            // The references of the first run, which were kept.
+            try bench.train("again", flags, data: data)
+            #expect(try bench.result(of: "again") == result)
+            // With other recipes, in one process and the other.
+            let others = flags + ["--dora", "on", "--compute", "bf16", "--gradient-codec", "int8"]
+            try bench.train("others-1", others + ["--threads", "1"], data: data)
+            try bench.train("others-2", others + ["--threads", "2"], data: data)
+            #expect(try bench.result(of: "others-2") == bench.result(of: "others-1"))
+            try bench.train("other", flags + ["--beta", "0.7"], data: data)
+            #expect(try bench.result(of: "other") != result)
+        }
+    }
+
     @Test("another seed, another rate and other rows give another adapter")
     func whatMatters() throws {
         try Workbench.with { bench in

@@ -125,10 +125,9 @@ struct TerminalPanelTests {
             let shown = screen.emulator.everything
             #expect(!shown.contains { $0.contains("has waited") || $0.contains("░") }, "\(shown)")
             #expect(shown.contains { $0.contains("stopping after this step") })
-            #expect(
-                !screen.bytes.indices.dropLast().contains { index in
-                    screen.bytes[index] == 0x1B && screen.bytes[index...].prefix(4).last == 0x6D
-                })
+            // No looks: ESC [ digits m. (A line may begin with an m after ESC [ K.)
+            let text = String(decoding: screen.bytes, as: UTF8.self)
+            #expect(!text.contains(/\u{1b}\[[0-9;]*m/))
             #expect(screen.emulator.unknown.isEmpty)
         }
     }

@@ -47,6 +47,21 @@ struct Workbench {
         }.joined()
     }
 
+    /// Rows of a prompt and two answers of different lengths, a function of their number.
+    static func preferences(_ count: Int) -> String {
+        let nouns = ["goose", "skein", "wind", "lake", "flock", "wing", "reed"]
+        return (0..<count).map { i in
+            func answer(_ start: Int, _ length: Int) -> String {
+                (0...length).map { nouns[(start + $0) % nouns.count] }.joined(separator: " and ")
+            }
+            return JSONLine([
+                ("prompt", .string("What is \(i)?")),
+                ("chosen", .string("The \(answer(i, i * 5 % 7)).")),
+                ("rejected", .string("A \(answer(i + 3, i * 3 % 5)).")),
+            ]).text + "\n"
+        }.joined()
+    }
+
     /// The words of `skein train` with the bench's model and rows.
     func trainWords(
         _ output: String, _ more: [String] = [], model: String? = nil, data: String? = nil
@@ -154,9 +169,9 @@ extension SkeinProcess {
 extension ClusterHarness {
     /// Starts a coordinator for `output` at a bench and waits until it listens.
     convenience init(
-        _ bench: Workbench, _ output: String, _ options: [String] = []
+        _ bench: Workbench, _ output: String, _ options: [String] = [], data: String? = nil
     ) throws {
-        try self.init(bench.work(), output, options)
+        try self.init(bench.work(data: data), output, options)
     }
 
     /// The bench where the run is.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 import Testing
 
@@ -33,6 +34,8 @@ import Testing
         ("outer-learning-rate", { $0.outerLearningRate = 0.25 }),
         ("outer-momentum", { $0.outerMomentum = 0.25 }),
         ("max-length", { $0.maxLength = 7 }), ("seed", { $0.seed = 7 }),
+        ("loss", { $0.loss = .orpo }), ("beta", { $0.beta = 0.25 }),
+        ("simpo-gamma", { $0.simpoGamma = 0.25 }),
         ("field", { $0.field = "prompt=question" }), ("shuffle", { $0.shuffle = false }),
         ("validation-split", { $0.validationSplit = 0.25 }),
         ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
@@ -98,6 +101,9 @@ import Testing
         #expect(rawValues(Recipe.TrainedTurns.self) == rawValues(SkeinTraining.TrainedTurns.self))
         #expect(rawValues(Recipe.Precision.self) == rawValues(GradientCodec.self))
         #expect(rawValues(Recipe.DeltaPrecision.self) == rawValues(DeltaCodec.Kind.self))
+        #expect(
+            rawValues(Recipe.PreferenceLoss.self)
+                == rawValues(SkeinTensors.PreferenceLoss.Kind.self))
         #expect(rawValues(Recipe.Compute.self) == rawValues(ComputeType.self))
         #expect(rawValues(Machine.Weights.self) == rawValues(ResidenceChoice.self))
     }

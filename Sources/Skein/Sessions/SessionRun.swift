@@ -79,7 +79,8 @@ final class SessionRun: @unchecked Sendable {
 
     private func note(_ event: TrainingRun.Event, _ job: SkeinTraining.TrainingJob) {
         switch event {
-        case .memory, .loaded: return
+        case .memory, .loaded, .references: return
+        case .warning(let text): feeds.warnings.send(text)
         case .ready:
             let done = session.checkpoints.last?.iteration ?? 0
             enter(.training, at: done)

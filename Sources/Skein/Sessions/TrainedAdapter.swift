@@ -133,20 +133,24 @@ public struct TrainedAdapter: Sendable {
             // Of other rows, these would be somebody else's figures.
             let path = session.directory.run
             try job.runFile.checkResume(of: RunFile(path: path), path: path)
-            let rows = part == .training ? job.training : job.validation
+            var rows = part == .training ? job.training : job.validation
             guard !rows.isEmpty else { return nil }
             let adapted = try AdaptedModel(
                 model: parameters.model.directory, adapter: adapter.path,
                 threads: parameters.machine.threads, weights: parameters.machine.values.weights)
             let engine = try adapted.engine(
                 positions: job.longestRow, compute: job.configuration.compute,
-                shouldStop: { flag.isSet })
+                preference: job.configuration.preferenceLoss, shouldStop: { flag.isSet })
+            let threads = DecoderThreads(threadCount: adapted.threads)
+            try RowEvaluation.addReferences(
+                to: &rows, engine: engine,
+                microBatchTokens: job.configuration.microBatchTokens, threads: threads,
+                checkCancellation: { try flag.check() })
             return Evaluation(
                 try RowEvaluation.run(
                     rows, engine: engine, parameters: adapted.adapter?.values,
                     microBatchTokens: job.configuration.microBatchTokens,
-                    threads: DecoderThreads(threadCount: adapted.threads),
-                    checkCancellation: { try flag.check() }))
+                    threads: threads, checkCancellation: { try flag.check() }))
         }
         measured.values.withLock { _ = $0.updateValue(found, forKey: part) }
         return found

@@ -19,7 +19,7 @@ package struct TokenizeBench {
         texts =
             try dataPath.map { path in
                 try DataFiles(path: path).train.flatMap {
-                    try PairFile(path: $0.path).rows.flatMap(Self.texts)
+                    try PairFile(path: $0.path).rows.flatMap(Self.texts(of:))
                 }
             } ?? pages()
     }
@@ -28,6 +28,7 @@ package struct TokenizeBench {
         switch row {
         case .text(let text): [text]
         case .pair(let prompt, let completion): [prompt, completion]
+        case .preference(let chosen, let rejected): texts(of: chosen) + texts(of: rejected)
         case .conversation(let turns, _): turns.map(\.content)
         }
     }

@@ -116,7 +116,8 @@ final class TrainingReporter: Sendable {
         case .validation(let metrics, let isBest):
             info(
                 "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss)) over "
-                    + "\(metrics.tokens) tokens\(isBest ? ", the best so far" : "")")
+                    + "\(metrics.tokens) \(job.comparesAnswers ? "pairs" : "tokens")\(isBest ? ", the best so far" : "")"
+            )
         case .sample(let sample):
             let answer =
                 sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"

@@ -21,6 +21,8 @@ package enum WorkKind: UInt8, Sendable, CaseIterable {
     case evaluation = 2
     /// What a logical worker does in a round: AdamW steps, and the coded change of the parameters.
     case local = 3
+    /// The log-probability of each row's loss tokens under the base model, without dropout.
+    case logProbabilities = 4
 }
 
 /// Work for a worker, with all that it needs besides model, configuration and parameters.
@@ -36,6 +38,8 @@ package struct LeaseGrant: Sendable, Equatable {
     package var rows: [Row]
     /// How the rows are computed, of `WorkKind.local` alone.
     package var local: LocalLease?
+    /// How the loss is that of pairs of answers: of a run whose loss compares them.
+    package var pairs: PairLease?
 
     /// A tokenized row.
     package struct Row: Sendable, Equatable {
@@ -54,9 +58,12 @@ package struct LeaseGrant: Sendable, Equatable {
 
     package init(
         key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
-        rows: [Row], local: LocalLease? = nil
+        rows: [Row], local: LocalLease? = nil, pairs: PairLease? = nil
     ) {
         precondition((kind == .local) == (local != nil), "a lease of local steps says how")
+        precondition(
+            pairs == nil || kind == .gradient || kind == .evaluation, "only losses compare answers")
+        self.pairs = pairs
         self.local = local
         self.key = key
         self.attempt = attempt
@@ -64,6 +71,20 @@ package struct LeaseGrant: Sendable, Equatable {
         self.step = step
         self.parameterVersion = parameterVersion
         self.rows = rows
+    }
+}
+
+/// What a loss of pairs of answers needs besides their rows, of which each two are a pair.
+package struct PairLease: Sendable, Equatable {
+    /// Pairs of the whole step, or evaluation, to its chosen tokens; 0 ... 1.
+    package var tokenShare: Double
+    /// The log-probability of each row's loss tokens under the base model, at most 0; empty where the loss
+    /// does not read it.
+    package var references: [Double]
+
+    package init(tokenShare: Double, references: [Double]) {
+        self.tokenShare = tokenShare
+        self.references = references
     }
 }
 
@@ -166,7 +187,7 @@ package struct WorkResult: Sendable, Equatable {
     /// evaluation.
     package var digest: [UInt8]
     /// The gradient, packed by the run's codec; empty for an evaluation; of local steps what
-    /// `LocalPayload` says.
+    /// `LocalPayload` says; log-probabilities as they are, 8 bytes each.
     package var payload: [UInt8]
 
     package init(

@@ -5,11 +5,14 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     /// The optimizer step, from 1.
     case step(Int)
     case validation(afterStep: Int)
+    /// What a loss compares with, of all rows, before the first step.
+    case references
 
     package var description: String {
         switch self {
         case .step(let step): "step \(step)"
         case .validation(let step): "validation after step \(step)"
+        case .references: "log-probabilities under the base model"
         }
     }
 
@@ -17,7 +20,7 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     var pieceName: String {
         switch self {
         case .step: "micro-batch"
-        case .validation: "group of rows"
+        case .validation, .references: "group of rows"
         }
     }
 
@@ -25,14 +28,14 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     func pieces(_ count: Int) -> String {
         switch self {
         case .step: "\(count) micro-batch\(count == 1 ? "" : "es")"
-        case .validation: "\(count) group\(count == 1 ? "" : "s") of rows"
+        case .validation, .references: "\(count) group\(count == 1 ? "" : "s") of rows"
         }
     }
 
     var kind: WorkKind {
         switch self {
         case .step: .gradient
-        case .validation: .evaluation
+        case .validation, .references: .evaluation
         }
     }
 }
@@ -40,7 +43,7 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
 // As JSON, {"kind": "step", "step": 7}.
 extension RoundLabel: Codable {
     private enum CodingKeys: CodingKey { case kind, step }
-    private enum Kind: String, Codable { case step, validation }
+    private enum Kind: String, Codable { case step, validation, references }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -48,6 +51,7 @@ extension RoundLabel: Codable {
         switch try container.decode(Kind.self, forKey: .kind) {
         case .step: self = .step(step)
         case .validation: self = .validation(afterStep: step)
+        case .references: self = .references
         }
     }
 
@@ -60,11 +64,14 @@ extension RoundLabel: Codable {
         case .validation(let step):
             try container.encode(Kind.validation, forKey: .kind)
             try container.encode(step, forKey: .step)
+        case .references:
+            try container.encode(Kind.references, forKey: .kind)
+            try container.encode(0, forKey: .step)
         }
     }
 }
 
-/// A training step or a validation: independent pieces of work.
+/// A training step, a validation or the like: independent pieces of work.
 package struct Round: Sendable, Equatable {
     /// Counted from 1 within a coordinator's term; never used twice.
     package var number: UInt64

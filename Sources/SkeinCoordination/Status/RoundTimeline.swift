@@ -121,6 +121,7 @@ extension RoundTimeline.Entry {
             switch label {
             case .step(let step): ("step", step)
             case .validation(let step): ("validation", step)
+            case .references: ("references", 0)
             }
         return .object([
             ("number", .integer(Int(clamping: number))), ("kind", .string(kind)),

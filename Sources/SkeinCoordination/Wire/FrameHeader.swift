@@ -5,9 +5,11 @@ package enum ProtocolVersion {
     /// Peers of different major versions do not talk to each other.
     package static let major: UInt8 = 2
     /// The highest one that both sides speak is used.
-    package static let minors: ClosedRange<UInt8> = 0...1
+    package static let minors: ClosedRange<UInt8> = 0...2
     /// The first one that has local steps.
     package static let localSteps: UInt8 = 1
+    /// The first one that has pairs of answers.
+    package static let pairs: UInt8 = 2
 }
 
 /// What precedes every payload: 40 bytes, little endian. docs/PROTOCOL.md has the table.

@@ -5,25 +5,70 @@ extension LeaseGrant: WireCodable {
     init(from reader: inout ByteReader) throws(WireError) {
         key = try WorkKey(from: &reader)
         attempt = try reader.integer("attempt")
-        kind = try reader.choice("kind")
+        let coded: UInt8 = try reader.integer("kind")
+        guard let kind = WorkKind(rawValue: coded & ~Self.pairsFlag) else {
+            throw .badValue(reader.type, field: "kind", found: UInt64(coded))
+        }
+        self.kind = kind
+        let comparesAnswers = coded & Self.pairsFlag != 0
+        guard !comparesAnswers || kind == .gradient || kind == .evaluation else {
+            throw .badValue(reader.type, field: "kind", found: UInt64(coded))
+        }
         step = try reader.integer("step")
         parameterVersion = try reader.integer("parameter version")
         local = kind == .local ? try LocalLease(head: &reader) : nil
         rows = try Row.list(from: &reader)
         guard !rows.isEmpty else { throw .badValue(reader.type, field: "rows", found: 0) }
         if local != nil { local?.steps = try LocalLease.steps(from: &reader, rows: rows.count) }
+        pairs = comparesAnswers ? try PairLease(from: &reader, rows: rows.count) : nil
     }
 
     func write(to writer: inout ByteWriter) {
         key.write(to: &writer)
         writer.integer(attempt)
-        writer.integer(kind.rawValue)
+        writer.integer(kind.rawValue | (pairs == nil ? 0 : Self.pairsFlag))
         writer.integer(step)
         writer.integer(parameterVersion)
         local?.writeHead(to: &writer)
         writer.count(rows.count)
         for row in rows { row.write(to: &writer) }
         if let local { LocalLease.write(local.steps, to: &writer) }
+        pairs?.write(to: &writer)
+    }
+
+    /// Set in the kind of a lease that a `PairLease` ends.
+    private static let pairsFlag: UInt8 = 0x80
+}
+
+extension PairLease {
+    /// Reads what follows the rows: two for each pair, and a reference for each of them or for none.
+    fileprivate init(from reader: inout ByteReader, rows: Int) throws(WireError) {
+        guard rows.isMultiple(of: 2) else {
+            throw .badValue(reader.type, field: "rows", found: UInt64(rows))
+        }
+        tokenShare = Double(bitPattern: try reader.integer("token share"))
+        guard tokenShare >= 0, tokenShare <= 1 else {
+            throw .badValue(reader.type, field: "token share", found: tokenShare.bitPattern)
+        }
+        let count = try reader.count("references", limit: rows, size: 8)
+        guard count == 0 || count == rows else {
+            throw .badValue(reader.type, field: "references", found: UInt64(count))
+        }
+        references = []
+        references.reserveCapacity(count)
+        for _ in 0..<count {
+            let value = Double(bitPattern: try reader.integer("reference"))
+            guard value.isFinite, value <= 0 else {
+                throw .badValue(reader.type, field: "reference", found: value.bitPattern)
+            }
+            references.append(value)
+        }
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.integer(tokenShare.bitPattern)
+        writer.count(references.count)
+        for reference in references { writer.integer(reference.bitPattern) }
     }
 }
 

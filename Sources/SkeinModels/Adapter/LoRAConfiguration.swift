@@ -70,8 +70,8 @@ package struct LoRAConfiguration: Sendable, Equatable {
     package var targets: [TargetModule]
     /// Adapted layers, counted from 0.
     package var layers: Range<Int>
-    /// Where it is otherwise: with another rank or scale, or, nil, no adapter at all. A run has none;
-    /// an adapter from another tool may.
+    /// Where it is otherwise: with another rank or scale, or, nil, no adapter at all. A run has those of
+    /// its patterns; an adapter from another tool may have any.
     package var exceptions: [Place: Strength?]
     /// Whether each module has a magnitude for each row of its weight (DoRA).
     package var usesMagnitudes: Bool

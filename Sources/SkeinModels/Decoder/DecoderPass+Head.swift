@@ -10,12 +10,14 @@ extension DecoderPass {
         let rows = batch.lossRows.count
         let factor = model.design.logitsMultiplier
         prepareHead()
-        var loss = BatchLoss()
-        for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
-            loss += chunk(
-                first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient,
-                smoothing: smoothing)
-        }
+        let loss =
+            if let pairs = batch.pairs {
+                pairedHead(pairs, gradient: gradient)
+            } else {
+                lossRowChunks.reduce(into: BatchLoss()) {
+                    $0 += chunk($1, gradient: gradient, smoothing: smoothing)
+                }
+            }
         guard gradient else { return loss }
         if factor != 1 { Rows.scale(memory.lossNormedGradient, count: rows * width, by: factor) }
         memory.gradient.update(repeating: 0, count: rows * width)
@@ -26,6 +28,14 @@ extension DecoderPass {
         return loss
     }
 
+    /// The loss rows in pieces of which logits exist together.
+    var lossRowChunks: [Range<Int>] {
+        let rows = batch.lossRows.count
+        return stride(from: 0, to: rows, by: DecoderWorkspace.headRows).map {
+            $0..<min($0 + DecoderWorkspace.headRows, rows)
+        }
+    }
+
     /// The logits of all loss rows, [M, V].
     func logits() -> [Float] {
         let vocabulary = model.vocabularySize
@@ -33,8 +43,7 @@ extension DecoderPass {
         prepareHead()
         var logits: [Float] = []
         logits.reserveCapacity(rows * vocabulary)
-        for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
-            let chunk = first..<min(first + DecoderWorkspace.headRows, rows)
+        for chunk in lossRowChunks {
             predict(chunk)
             let count = chunk.count * vocabulary
             if let cap = model.design.logitsSoftCap {
@@ -46,7 +55,7 @@ extension DecoderPass {
     }
 
     /// The head's input: the loss rows after the final norm, in `lossNormed`.
-    private func prepareHead() {
+    func prepareHead() {
         let rows = batch.lossRows.count
         RMSNorm.forward(
             residual(model.layerCount), weight: decoder.weights.finalNorm.base,
@@ -58,7 +67,7 @@ extension DecoderPass {
     }
 
     /// Logits of some of the loss rows, before the soft cap.
-    private func predict(_ rows: Range<Int>) {
+    func predict(_ rows: Range<Int>) {
         let width = model.width
         let input = operand(
             memory.lossNormed + rows.lowerBound * width, rows: rows.count, columns: width)
@@ -72,8 +81,6 @@ extension DecoderPass {
     /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
     private func chunk(_ rows: Range<Int>, gradient: Bool, smoothing: Float) -> BatchLoss {
         let vocabulary = model.vocabularySize
-        let width = model.width
-        let head = decoder.weights.head
         predict(rows)
         var loss = BatchLoss()
         for i in 0..<rows.count {
@@ -84,18 +91,24 @@ extension DecoderPass {
                 smoothing: smoothing)
             loss += BatchLoss(lossSum: row.loss, lossTokens: 1, correct: row.correct ? 1 : 0)
         }
-        guard gradient else { return loss }
-        let out = memory.lossNormedGradient + rows.lowerBound * width
+        if gradient { headBackward(rows) }
+        return loss
+    }
+
+    /// The gradient of the head's input for some of the loss rows, from that of their logits, which is in
+    /// `memory.logits`.
+    func headBackward(_ rows: Range<Int>) {
+        let vocabulary = model.vocabularySize
+        let out = memory.lossNormedGradient + rows.lowerBound * model.width
         let rounded = roundedLogits(rows.count)
         forEachPanel { panel in
             let logits: Operand =
                 rounded.map { .rounded($0[columns: panel]) }
                 ?? .single(memory.logits + panel.lowerBound)
-            head.backward(
+            decoder.weights.head.backward(
                 rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
                 accumulating: panel.lowerBound > 0, tools: tools)
         }
-        return loss
     }
 
     /// The logits' gradients as bf16, in the same memory; nil with fp32.

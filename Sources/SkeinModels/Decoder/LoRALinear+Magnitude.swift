@@ -4,7 +4,7 @@ import SkeinTensors
 // g = m / ||W + scale * B A||. As there (section 4.3) and in PEFT, the length takes no part in the
 // gradient. The frozen product is of x as it is, with dropout on the adapter's path alone, as in
 // mlx-lm and torchtune; PEFT without dropout is the same. Checked against central differences in
-// `GradientTests` and against PEFT in `DoRAGoldenTests`.
+// `DoRATests` and against PEFT in `FamilyNumbersTests`.
 extension LoRALinear {
     /// The magnitudes of a projection.
     struct Magnitude {

@@ -1,3 +1,5 @@
+import SkeinTensors
+
 /// Sequences of different lengths laid end to end: no padding exists, none is multiplied.
 package struct PackedBatch: Sendable, Equatable {
     /// All tokens, sequence after sequence.
@@ -11,6 +13,24 @@ package struct PackedBatch: Sendable, Equatable {
     /// The address of each sequence's dropout masks: its row's number. Sequences of one row draw the
     /// same ones.
     package let sequenceNumbers: [UInt32]
+    /// How the loss is that of pairs of answers; nil: the cross-entropy of every loss row.
+    package let pairs: Pairs?
+
+    /// Sequences 2k and 2k + 1 are the chosen and the rejected answer of pair k.
+    package struct Pairs: Sendable, Equatable {
+        package var loss: PreferenceLoss
+        /// As `PreferenceLoss` takes it.
+        package var tokenShare: Double
+        /// The log-probability of each sequence's loss tokens under the base model; empty where the loss
+        /// does not read it.
+        package var references: [Double]
+
+        package init(loss: PreferenceLoss, tokenShare: Double, references: [Double] = []) {
+            self.loss = loss
+            self.tokenShare = tokenShare
+            self.references = references
+        }
+    }
 
     /// One sequence of a batch.
     package struct Sequence {
@@ -28,7 +48,18 @@ package struct PackedBatch: Sendable, Equatable {
 
     /// Sequences for training or validation. A sequence's last token is only ever a target: nothing
     /// is predicted from it, so it is not read.
-    package init(_ sequences: [Sequence]) {
+    ///
+    /// - Parameters:
+    ///   - sequences: in the order of computation; with `pairs` two for each pair.
+    ///   - pairs: how the loss is that of pairs.
+    package init(_ sequences: [Sequence], pairs: Pairs? = nil) {
+        if let pairs {
+            precondition(
+                sequences.count.isMultiple(of: 2)
+                    && (pairs.references.isEmpty || pairs.references.count == sequences.count),
+                "a pair is two sequences, and each has its reference or none has")
+        }
+        self.pairs = pairs
         var tokens: [Int32] = []
         var offsets = [0]
         var rows: [Int] = []
@@ -49,6 +80,16 @@ package struct PackedBatch: Sendable, Equatable {
         sequenceNumbers = sequences.map(\.number)
     }
 
+    /// For each sequence, its part of `lossRows`.
+    package var lossRowsOfSequences: [Range<Int>] {
+        var next = 0
+        return zip(offsets, offsets.dropFirst()).map { _, end in
+            let start = next
+            while next < lossRows.count, lossRows[next] < end { next += 1 }
+            return start..<next
+        }
+    }
+
     /// Tokens of the longest sequence.
     package var longest: Int {
         zip(offsets, offsets.dropFirst()).reduce(0) { max($0, $1.1 - $1.0) }
@@ -57,10 +98,11 @@ package struct PackedBatch: Sendable, Equatable {
 
 /// What a micro-batch reports about its loss: sums, never means.
 package struct BatchLoss: Sendable, Equatable {
-    /// Sum of the loss tokens' cross-entropies, natural logarithm.
+    /// Sum of the loss tokens' cross-entropies, natural logarithm; of pairs, of their losses.
     package var lossSum: Double
+    /// What the sum is divided by in the end: loss tokens, or pairs.
     package var lossTokens: Int
-    /// Loss tokens that the model would have picked.
+    /// Loss tokens that the model would have picked; of pairs, those whose chosen answer is ahead.
     package var correct: Int
 
     package init(lossSum: Double = 0, lossTokens: Int = 0, correct: Int = 0) {

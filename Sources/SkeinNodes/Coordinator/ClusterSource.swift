@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinModels
 import SkeinSockets
+import SkeinTensors
 import SkeinTraining
 import Synchronization
 
@@ -18,6 +19,7 @@ final class ClusterSource: GradientSource {
     private let parameterCount: Int
     private let microBatchTokens: Int
     private let settings: LocalSettings?
+    private let preference: PreferenceLoss?
     private let shouldStop: @Sendable () -> Bool
     private let own: Mutex<Own>
 
@@ -40,6 +42,7 @@ final class ClusterSource: GradientSource {
         self.parameterCount = parameterCount
         microBatchTokens = configuration.microBatchTokens
         settings = local
+        preference = configuration.preferenceLoss
         self.shouldStop = shouldStop
         own = Mutex(Own(publisher: ParameterPublisher(), figures: FigureMark(desk)))
     }
@@ -54,7 +57,7 @@ final class ClusterSource: GradientSource {
         let publication = own.withLock { $0.publisher.publish(parameters) }
         try run(
             RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
-            publication: publication
+            publication: publication, pairs: pairs(microBatches[0].tokenShare)
         ) { try deliver($0) }
     }
 
@@ -90,17 +93,57 @@ final class ClusterSource: GradientSource {
     func evaluate(
         _ rows: [TokenizedRow], afterStep step: Int, parameters: [Float]
     ) throws -> RowEvaluation {
-        let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
+        let comparesAnswers = preference != nil
+        let groups = RowEvaluation.groups(
+            of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
         guard !groups.isEmpty else { return RowEvaluation(losses: [], rows: 0) }
+        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
         let label = RoundLabel.validation(afterStep: step)
         let publication = publish(parameters)
         return try StepSpoiled.repeating("the \(label)") {
             var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
             try run(
-                label, kind: .evaluation, step: step, rows: groups, publication: publication
+                label, kind: .evaluation, step: step, rows: groups, publication: publication,
+                pairs: pairs(share)
             ) { losses[$0.index] = $0.loss }
-            return RowEvaluation(losses: losses, rows: rows.count)
+            return RowEvaluation(
+                losses: losses, rows: rows.count, comparesAnswers: comparesAnswers)
         }
+    }
+
+    private func pairs(_ tokenShare: Double) -> LeasedRound.Pairs? {
+        preference.map {
+            LeasedRound.Pairs(tokenShare: tokenShare, hasReferences: $0.kind == .dpo)
+        }
+    }
+
+    /// The log-probability of each row's loss tokens under the base model, computed by the workers.
+    ///
+    /// - Parameters:
+    ///   - rows: encoded rows.
+    ///   - parameters: of the adapter as it begins; they are published, but not read.
+    /// - Returns: one for each row.
+    /// - Throws: as `evaluate`.
+    func baseLogProbabilities(of rows: [TokenizedRow], parameters: [Float]) throws -> [Double] {
+        let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
+        let publication = publish(parameters)
+        var all: [Double] = []
+        // Of a wrong result, no more than a round is computed again.
+        for first in stride(from: 0, to: groups.count, by: Limits.referenceGroups) {
+            let round = Array(groups[first..<min(first + Limits.referenceGroups, groups.count)])
+            all += try StepSpoiled.repeating("the \(RoundLabel.references)") {
+                var values = [[Double]](repeating: [], count: round.count)
+                try run(
+                    .references, kind: .logProbabilities, step: 0, rows: round,
+                    publication: publication
+                ) { values[$0.index] = $0.logProbabilities }
+                return values.flatMap(\.self)
+            }
+            if shouldStop(), all.count < rows.count {
+                throw SourceStopped(reason: .interrupted)
+            }
+        }
+        return all
     }
 
     /// CPU, bytes and payload since the last call: what a step cost its coordinator.
@@ -135,6 +178,7 @@ final class ClusterSource: GradientSource {
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
         publication: ParameterPublication, local: LocalRound? = nil,
+        pairs: LeasedRound.Pairs? = nil,
         accept: (MicroBatchResult) throws -> Void
     ) throws {
         let number = own.withLock { own in
@@ -143,7 +187,7 @@ final class ClusterSource: GradientSource {
         }
         let round = LeasedRound(
             number: number, label: label, kind: kind, step: step, rows: rows,
-            publication: publication, local: local)
+            publication: publication, local: local, pairs: pairs)
         desk.open(round)
         defer { desk.close(number) }
         let check = ResultCheck(
@@ -195,7 +239,8 @@ final class ClusterSource: GradientSource {
                 inbox.put(item)
                 return
             case .pulse:
-                if isWaiting, shouldStop(), desk.missingCount > 0 {
+                // A step is soon done; all references of a run are not.
+                if isWaiting, shouldStop(), desk.missingCount > 0 || label == .references {
                     throw SourceStopped(reason: .interrupted)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled, .stateWanted:

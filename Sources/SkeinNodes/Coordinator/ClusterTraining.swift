@@ -32,13 +32,30 @@ struct ClusterTraining {
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let source = ClusterSource(
-            desk: desk, inbox: inbox, configuration: job.configuration,
-            parameterCount: job.shape.layout.count, local: job.local, shouldStop: shouldStop)
+            desk: desk, inbox: inbox, configuration: self.job.configuration,
+            parameterCount: self.job.shape.layout.count, local: self.job.local,
+            shouldStop: shouldStop)
         let step = Mutex(0)
-        board.prepared(job, output: directory.path)
+        board.prepared(self.job, output: directory.path)
         desk.note(board.progress)
         let desk = desk
         board.attach { desk.view() }
+        var referenced = self.job
+        // What workers say of the base model is this run's alone.
+        let cache = ReferenceCache(directory: FilePath.join(directory.path, "references"))
+        do {
+            let warnings = try References.attach(
+                to: &referenced, cache: cache,
+                compute: { [initial = self.job.initial.values] in
+                    log.info(References.sentence(rows: $0.count))
+                    return try source.baseLogProbabilities(of: $0, parameters: initial)
+                })
+            for warning in warnings { log.warning(warning.text) }
+        } catch let stopped as SourceStopped {
+            if case .failed(let error) = stopped.reason { throw error }
+            return try RunEnding(stoppedBeforeFirstStep: directory)
+        }
+        let job = referenced
         let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job)
         var loop = try TrainingLoop(
             job: job, directory: directory, source: source,

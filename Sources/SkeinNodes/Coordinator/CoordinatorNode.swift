@@ -4,6 +4,7 @@ import SkeinCoordination
 import SkeinFormats
 import SkeinModels
 import SkeinSockets
+import SkeinTensors
 import SkeinTraining
 
 /// What a coordinator needs besides the job.
@@ -60,6 +61,12 @@ package final class CoordinatorNode: Sendable {
             throw TrainingError.badCombination(
                 flag: "admit-other-engines",
                 problem: .excludes(RecipeOptions.table.localSteps.description.name))
+        }
+        // Nor would what it has computed of the base model be that of the run.
+        if job.configuration.preferenceLoss?.kind == .dpo, options.admitsOtherEngines {
+            throw TrainingError.badCombination(
+                flag: "admit-other-engines",
+                problem: .excludes("\(RecipeOptions.table.loss.description.name) dpo"))
         }
         try RunIdentity.checkSizes(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,

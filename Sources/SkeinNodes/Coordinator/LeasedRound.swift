@@ -6,6 +6,7 @@ import SkeinTraining
 struct LeasedRound: Sendable {
     struct Expected: Sendable {
         let tokens: Int
+        /// Or pairs.
         let lossTokens: Int
     }
 
@@ -19,12 +20,21 @@ struct LeasedRound: Sendable {
     let publication: ParameterPublication
     /// Of a round with local steps.
     let local: LocalRound?
+    /// Of a round whose loss compares answers.
+    let pairs: Pairs?
+
+    /// How answers are compared.
+    struct Pairs: Sendable {
+        let tokenShare: Double
+        let hasReferences: Bool
+    }
 
     init(
         number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: LocalRound? = nil
+        publication: ParameterPublication, local: LocalRound? = nil, pairs: Pairs? = nil
     ) {
         self.local = local
+        self.pairs = pairs
         self.number = number
         self.label = label
         self.kind = kind
@@ -33,7 +43,8 @@ struct LeasedRound: Sendable {
         expected = rows.map { rows in
             Expected(
                 tokens: rows.reduce(0) { $0 + $1.ids.count },
-                lossTokens: rows.reduce(0) { $0 + $1.lossTokenCount })
+                lossTokens: pairs == nil
+                    ? rows.reduce(0) { $0 + $1.lossTokenCount } : rows.count / 2)
         }
         self.publication = publication
     }
@@ -71,6 +82,12 @@ struct LeasedRound: Sendable {
                     state: local.starts[work.worker]?.bytes ?? LocalLease.noState,
                     wantsState: local.wantsState[index],
                     scheduledSteps: UInt64(work.scheduledSteps), steps: work.sizes)
+            },
+            pairs: pairs.map { pairs in
+                PairLease(
+                    tokenShare: pairs.tokenShare,
+                    references: pairs.hasReferences
+                        ? rows[index].map { $0.reference ?? .nan } : [])
             })
     }
 }

@@ -41,6 +41,7 @@ struct ResultCheck: Sendable {
         let gradient: [Float]
         /// Of local steps.
         var state: NamedState?
+        var logProbabilities: [Double] = []
     }
 
     private enum Opening {
@@ -92,6 +93,19 @@ struct ResultCheck: Sendable {
             return .refused(detail: "its SHA-256 is not 32 bytes long")
         }
         if round.kind == .local { return openLocal(candidate, digest, index) }
+        if round.kind == .logProbabilities {
+            let payload = candidate.result.payload
+            let count = round.rows[index].count
+            guard let values = LogProbabilityPayload.values(payload, count: count),
+                SHA256.digest(of: payload) == digest,
+                candidate.result.lossSum.bitPattern == (-values.reduce(0, +)).bitPattern
+            else {
+                return .refused(detail: "its log-probabilities are not those of \(count) rows")
+            }
+            return .open(
+                Opened(
+                    candidate: candidate, digest: digest, gradient: [], logProbabilities: values))
+        }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
                 ? .open(Opened(candidate: candidate, digest: digest, gradient: []))
@@ -144,16 +158,21 @@ struct ResultCheck: Sendable {
     /// Checks the hash and the numbers; `digest` is SHA-256 of the unpacked gradient.
     private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
         let (result, gradient) = (opened.candidate.result, opened.gradient)
-        if round.kind != .evaluation, digest != opened.digest {
+        let hasGradient = round.kind == .gradient || round.kind == .local
+        if hasGradient, digest != opened.digest {
             return .refused(detail: "its SHA-256 is not that of its gradient")
         }
-        let checked = MicroBatchResult(
+        var checked = MicroBatchResult(
             index: Int(result.key.index),
             sum: GradientSum(
                 tokens: Int(result.tokens), lossTokens: Int(result.lossTokens),
                 lossSum: result.lossSum, gradient: gradient),
             correct: Int(result.correct), digest: opened.digest, worker: opened.candidate.worker,
             attempt: Int(result.attempt), state: opened.state)
+        checked.logProbabilities = opened.logProbabilities
+        if let value = opened.logProbabilities.first(where: { !$0.isFinite || $0 > 0 }) {
+            return .notFinite(checked, detail: "a log-probability is \(value)")
+        }
         guard result.lossSum.isFinite else {
             return .notFinite(checked, detail: "its loss is \(result.lossSum)")
         }

@@ -27,24 +27,37 @@ package struct RunIdentity: Sendable {
             offer: offer, parameterCount: parameterCount, codec: codec, local: nil, files: files)
     }
 
-    /// `local` is that of a run with local steps.
+    /// `local` is that of a run with local steps; `comparesAnswers` of one with pairs of answers.
     ///
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     init(
         offer: Offer, parameterCount: Int, codec: GradientCodec, local: LocalBounds?,
-        files: [ModelFiles.SourceFile] = []
+        comparesAnswers: Bool = false, files: [ModelFiles.SourceFile] = []
     ) throws {
         try Self.checkSizes(parameterCount: parameterCount, codec: codec, local: local)
         self.offer = offer
         self.files = files
-        mostGradientBytes = local?.resultBytes ?? codec.mostPackedBytes(count: parameterCount)
+        mostGradientBytes =
+            local?.resultBytes
+            ?? Self.resultBytes(codec, count: parameterCount, comparesAnswers: comparesAnswers)
         mostParameterBytes =
             local?.parameterBytes ?? ParameterCodec.mostPackedBytes(count: parameterCount)
         mostReplayBytes = local?.replayBytes ?? 0
-        minors =
-            local == nil
-            ? ProtocolVersion.minors
-            : ProtocolVersion.localSteps...ProtocolVersion.minors.upperBound
+        let first =
+            comparesAnswers
+            ? ProtocolVersion.pairs
+            : local == nil ? ProtocolVersion.minors.lowerBound : ProtocolVersion.localSteps
+        minors = first...ProtocolVersion.minors.upperBound
+    }
+
+    /// The most bytes of a result's payload, without local steps: a gradient, or the log-probabilities of
+    /// the rows of a lease.
+    static func resultBytes(
+        _ codec: GradientCodec, count: Int, comparesAnswers: Bool
+    ) -> Int {
+        let gradient = codec.mostPackedBytes(count: count)
+        return comparesAnswers
+            ? max(gradient, 8 * SkeinCoordination.Limits.leasedRows) : gradient
     }
 
     /// Refuses an adapter whose gradients or parameters no message can hold.
@@ -89,7 +102,8 @@ package struct RunIdentity: Sendable {
             })
         try self.init(
             offer: offer, parameterCount: job.shape.layout.count,
-            codec: job.configuration.gradientCodec, local: LocalBounds(job), files: files)
+            codec: job.configuration.gradientCodec, local: LocalBounds(job),
+            comparesAnswers: job.comparesAnswers, files: files)
     }
 
     private static func bytes(of digest: String) -> [UInt8] {

@@ -99,7 +99,9 @@ final class ModelEngine: LeaseEngine {
     }
 
     var mostGradientBytes: Int {
-        bounds.withLock { $0?.resultBytes } ?? engine.codec.mostPackedBytes(count: parameterCount)
+        bounds.withLock { $0?.resultBytes }
+            ?? RunIdentity.resultBytes(
+                engine.codec, count: parameterCount, comparesAnswers: engine.preference != nil)
     }
 
     var mostReplayBytes: Int { bounds.withLock { $0?.replayBytes } ?? 0 }
@@ -152,7 +154,10 @@ final class ModelEngine: LeaseEngine {
         needParameters: (UInt64) -> Void, needState: (WorkKey) -> Void = { _ in }
     ) throws -> WorkResult? {
         let lease = job.lease
-        let rows = try checked(lease.rows, of: lease)
+        let rows = try checked(lease)
+        if lease.kind == .logProbabilities {
+            return logProbabilities(job, rows, workspace, place)
+        }
         while true {
             let answer = parameters.parameters(
                 version: lease.parameterVersion, term: job.term,
@@ -170,6 +175,7 @@ final class ModelEngine: LeaseEngine {
                 case .gradient, .local:
                     return try localSteps(
                         job, rows, values, workspace, place, needState: needState)
+                case .logProbabilities: preconditionFailure("they need no parameters")
                 }
             }
         }
@@ -181,7 +187,9 @@ final class ModelEngine: LeaseEngine {
     ) -> WorkResult? {
         let lease = job.lease
         let packed = engine.packedGradient(
-            of: MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows),
+            of: MicroBatch(
+                step: Int(lease.step), index: Int(lease.key.index), rows: rows,
+                tokenShare: lease.pairs?.tokenShare ?? 0),
             parameters: values, workspace: workspace, place: place, progress: job.progress)
         guard let packed else { return nil }
         let (result, sum) = (packed.result, packed.result.sum)
@@ -282,8 +290,8 @@ final class ModelEngine: LeaseEngine {
     ) -> WorkResult? {
         let lease = job.lease
         let loss = engine.loss(
-            of: rows, parameters: values, workspace: workspace, place: place,
-            progress: job.progress)
+            of: rows, tokenShare: lease.pairs?.tokenShare ?? 0, parameters: values,
+            workspace: workspace, place: place, progress: job.progress)
         guard let loss else { return nil }
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .evaluation,
@@ -291,6 +299,43 @@ final class ModelEngine: LeaseEngine {
             lossTokens: UInt32(clamping: loss.lossTokens),
             correct: UInt32(clamping: loss.correct), lossSum: loss.lossSum,
             digest: [UInt8](repeating: 0, count: 32), payload: [])
+    }
+
+    /// What rows give without the adapter.
+    private func logProbabilities(
+        _ job: LeaseJob, _ rows: [TokenizedRow], _ workspace: DecoderWorkspace,
+        _ place: WorkSharing.Place?
+    ) -> WorkResult? {
+        let found = engine.baseLogProbabilities(
+            of: rows, workspace: workspace, place: place, progress: job.progress)
+        guard let found else { return nil }
+        let payload = LogProbabilityPayload.bytes(of: found)
+        return WorkResult(
+            key: job.lease.key, attempt: job.lease.attempt, kind: .logProbabilities,
+            tokens: UInt32(clamping: rows.reduce(0) { $0 + $1.ids.count }),
+            lossTokens: UInt32(clamping: rows.reduce(0) { $0 + $1.lossTokenCount }), correct: 0,
+            lossSum: -found.reduce(0, +), digest: SHA256.digest(of: payload).bytes,
+            payload: payload)
+    }
+
+    /// The rows of a lease, with their references, checked so that the decoder can compute each of them.
+    private func checked(_ lease: LeaseGrant) throws -> [TokenizedRow] {
+        var rows = try checked(lease.rows, of: lease)
+        let comparesLoss = lease.kind == .gradient || lease.kind == .evaluation
+        guard comparesLoss, let preference = engine.preference else {
+            guard lease.pairs == nil else {
+                throw unusable("it has pairs of answers, and the run's loss compares none", lease)
+            }
+            return rows
+        }
+        guard let pairs = lease.pairs else {
+            throw unusable("it does not say how its answers are compared", lease)
+        }
+        guard pairs.references.isEmpty == (preference.kind != .dpo) else {
+            throw unusable("its rows have no log-probabilities under the base model", lease)
+        }
+        for (index, value) in pairs.references.enumerated() { rows[index].reference = value }
+        return rows
     }
 
     private func unusable(_ detail: String, _ lease: LeaseGrant) -> NodeError {

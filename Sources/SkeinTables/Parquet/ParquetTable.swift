@@ -98,7 +98,11 @@ package struct ParquetTable {
             for _ in 0..<group.rowCount {
                 number += 1
                 let row = try assembler.row(number)
-                if case .success(let row) = row { given += row.json.count }
+                switch row {
+                case .success(let row): given += row.json.count
+                // How much of it was made is not known: at most a row.
+                case .failure: given += Limits.rowBytes / 256
+                }
                 // Values of a dictionary take no bytes of their own, so a small file can be endless.
                 guard given <= mostBytes else {
                     throw TableProblem.tooLarge(

@@ -214,6 +214,8 @@ package struct DelimitedTable {
     /// Whether an array may be one of messages. An answer may well be another array.
     private static func namesRoles(_ text: [UInt8]) -> Bool {
         let name = Array("\"role\"".utf8)
+        let start = text.lazy.filter { $0 > 0x20 }.prefix(2)
+        guard start.elementsEqual("[{".utf8) else { return false }
         return text.withUnsafeBufferPointer { text in
             text.indices.dropLast(name.count).contains { place in
                 text[place] == name[0] && text[place...].starts(with: name)

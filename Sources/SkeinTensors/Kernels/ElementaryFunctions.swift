@@ -61,6 +61,12 @@ package enum ElementaryFunctions {
         return log.high + log.low
     }
 
+    /// exp of a finite number, as exact as `power`; 0 where it is below the smallest normal number.
+    package static func exponential(_ number: Double) -> Double {
+        precondition(number < 709, "the exponential of \(number) is too large")
+        return number < -708 ? 0 : DoubleDouble(number).exponential
+    }
+
     /// log(2^e m) = e log 2 + 2 artanh((m - 1) / (m + 1)), m within a factor of sqrt 2 of 1.
     private static func logarithm(_ number: Double) -> DoubleDouble {
         var (m, e) = (number.significand, Double(number.exponent))

@@ -11,9 +11,9 @@ extension TrainingConfiguration {
         case dora
     }
 
-    /// Takes rank, alpha, target modules, layers and whether it has magnitudes from the adapter to start from, as PEFT does: who
-    /// goes on with an adapter need not repeat how it was made. An adapter whose modules differ has no
-    /// such answer; the run then refuses it.
+    /// Takes rank, alpha, target modules, layers and whether it has magnitudes from the adapter to start
+    /// from, as PEFT does: who goes on with an adapter need not repeat how it was made. An adapter
+    /// whose modules differ has an answer to the last of them alone; the run may then refuse it.
     ///
     /// - Parameters:
     ///   - options: those that nobody has stated.
@@ -26,6 +26,8 @@ extension TrainingConfiguration {
         let model = try open()
         let adapter = try LoadedAdapter.read(path, for: model)
         let lora = adapter.parameters.shape.configuration
+        // Only where it is: the option is not named by runs that began before it existed.
+        if options.contains(.dora), lora.usesMagnitudes { self.dora = true }
         guard lora.exceptions.isEmpty else { return }
         if options.contains(.rank) { self.rank = lora.rank }
         // Of the rank that is stated, if one is: what differs then is an error that names both.
@@ -36,8 +38,6 @@ extension TrainingConfiguration {
             let isAsStated = Float(stated / divisor) == lora.scale
             self.alpha = isAsStated ? stated : Double(lora.scale) * divisor
         }
-        // Only where it is: the option is not named by runs that began before it existed.
-        if options.contains(.dora), lora.usesMagnitudes { self.dora = true }
         if options.contains(.targetModules) { self.targetModules = lora.targets }
         if options.contains(.layers) {
             let isWhole = lora.layers == 0..<model.configuration.layerCount

@@ -86,19 +86,54 @@ struct ConversationReader {
         return turns
     }
 
+    /// A row of prompt, chosen and rejected that are lists of messages, or of the latter two alone.
+    ///
+    /// - Parameter isWhole: whether answers are whole conversations, whose common beginning is the prompt.
+    /// - Returns: two conversations.
+    /// - Throws: what is wrong with the row.
+    func preference(isWhole: Bool) throws(LineProblem) -> PairRow {
+        let tools = try tools(self[.tools])
+        if !isWhole {
+            return .preference(
+                chosen: .conversation(try promptAndCompletion(.chosen), tools: tools),
+                rejected: .conversation(try promptAndCompletion(.rejected), tools: tools))
+        }
+        var sides: [[ChatTurn]] = []
+        for part in [RowFields.Part.chosen, .rejected] {
+            let field = fields.key(part)
+            guard let value = self[part] else { throw .missing(field: field) }
+            sides.append(try turns(value, field: field))
+        }
+        let common = zip(sides[0], sides[1]).prefix { $0.message == $1.message }.count
+        let (chosen, rejected) = (sides[0], sides[1])
+        // Without a question, answers alone would be learned.
+        guard chosen.prefix(common).contains(where: { !$0.isAssistant }) else {
+            throw .noCommonPrompt
+        }
+        func answered(_ turns: [ChatTurn]) -> PairRow {
+            .conversation(
+                turns.enumerated().map { index, turn in
+                    ChatTurn(message: turn.message, isTrained: index >= common && turn.isTrained)
+                }, tools: tools)
+        }
+        return .preference(chosen: answered(chosen), rejected: answered(rejected))
+    }
+
     /// The prompt's turns are context, also the assistant's.
-    private func promptAndCompletion() throws(LineProblem) -> [ChatTurn] {
+    private func promptAndCompletion(
+        _ answer: RowFields.Part = .completion
+    ) throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
-        for part in [RowFields.Part.prompt, .completion] {
+        for part in [RowFields.Part.prompt, answer] {
             let field = fields.key(part)
             guard let value = self[part] else { throw .missing(field: field) }
             guard case .list = value else {
-                let other = fields.key(part == .prompt ? .completion : .prompt)
+                let other = fields.key(part == .prompt ? answer : .prompt)
                 throw .wrongType(
                     field: field, expected: "a list of messages, as \(other) is", found: value.kind)
             }
             turns += try self.turns(value, field: field).map {
-                ChatTurn(message: $0.message, isTrained: part == .completion && $0.isTrained)
+                ChatTurn(message: $0.message, isTrained: part == answer && $0.isTrained)
             }
         }
         guard turns.count <= Limits.turns else {

@@ -51,7 +51,7 @@ package struct DataReport: Sendable, Equatable {
     ) {
         let groups = encoded.groups
         rows = groups.count
-        rewrittenRows = groups.count { $0.count > 1 }
+        rewrittenRows = encoder.comparesAnswers ? 0 : groups.count { $0.count > 1 }
         sequences = encoded.rows.count
         tokens = encoded.tokenCount
         lossTokens = encoded.lossTokenCount

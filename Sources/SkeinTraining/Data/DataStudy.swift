@@ -54,7 +54,7 @@ package struct DataStudy: Sendable {
     ) throws {
         let whole = try RowEncoder(
             encoder: encoder.encoder, format: encoder.format, trainedTurns: encoder.trainedTurns,
-            maximumLength: RecipeOptions.mostTokens)
+            maximumLength: RecipeOptions.mostTokens, comparesAnswers: encoder.comparesAnswers)
         let reader = Reader(
             encoder: whole, maximumLength: encoder.maximumLength, fields: fields,
             skippingBadLines: skippingBadLines)
@@ -176,11 +176,12 @@ package struct DataStudy: Sendable {
                     sequences = Array(encoded.rows[found])
                     group = groups.next()
                 }
-                let kept = sequences.map {
+                var kept = sequences.map {
                     TokenizedRow(
                         number: base + number, ids: $0.ids, targets: $0.targets,
                         maximumLength: maximumLength)
                 }.filter { $0.lossTokenCount > 0 }
+                if encoder.comparesAnswers, kept.count < 2 || kept[0] == kept[1] { kept = [] }
                 if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > Limits.rowTokens {
                     throw TrainingError.rewrittenTooLong(
                         path: pairs.path, line: pairs.lines[number],

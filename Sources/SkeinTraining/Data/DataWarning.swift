@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTensors
 
 /// Something in the data or the plan that usually means a disappointing adapter.
 package enum DataWarning: Sendable, Equatable {
@@ -19,6 +20,8 @@ package enum DataWarning: Sendable, Equatable {
     case emptyCompletions(count: Int)
     case fewSteps(count: Int)
     case allWarmup(warmupSteps: Int, steps: Int)
+    /// DPO compares with the base model, not with the adapter that the run starts from.
+    case referenceWithoutAdapter
     /// Rounds of local steps, too few for the outer momentum that is meant for hundreds; `rate` fits
     /// better, without a momentum.
     case fewRounds(count: Int, rate: Double)
@@ -35,6 +38,9 @@ package enum DataWarning: Sendable, Equatable {
         let warmupSteps = configuration.learningRates(stepCount: steps).warmupSteps
         if warmupSteps >= steps {
             warnings.append(.allWarmup(warmupSteps: warmupSteps, steps: steps))
+        }
+        if configuration.preferenceLoss?.kind == .dpo, configuration.initAdapter != nil {
+            warnings.append(.referenceWithoutAdapter)
         }
         if let local = plan.local, plan.stepCount < fewRounds,
             configuration.outerMomentum == nil, configuration.outerLearningRate == nil
@@ -161,6 +167,9 @@ package enum DataWarning: Sendable, Equatable {
         case .allWarmup(let warmupSteps, let steps):
             "a warm-up of \(warmupSteps) steps is not below the \(steps) steps of the run, so the "
                 + "learning rate never reaches its value"
+        case .referenceWithoutAdapter:
+            "the reference of --loss dpo is the base model without --init-adapter, which the run will be "
+                + "pulled back to; to compare with that adapter, merge it first (skein fuse)"
         case .fewRounds(let count, let rate):
             "\(count) rounds are few for the outer momentum: --outer-learning-rate \(rate) "
                 + "--outer-momentum 0 may come further (docs/SLOW-LINKS.md)"

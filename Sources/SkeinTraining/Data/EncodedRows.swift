@@ -66,6 +66,11 @@ extension RowEncoder {
             } catch TrainingError.conversationWithoutTemplate {
                 throw TrainingError.conversationWithoutTemplate(
                     path: file.path, line: file.lines[number])
+            } catch TrainingError.otherLoss(_, _, let isPreference) {
+                throw TrainingError.otherLoss(
+                    path: file.path, line: file.lines[number], isPreference: isPreference)
+            } catch TrainingError.answerInParts {
+                throw TrainingError.answerInParts(path: file.path, line: file.lines[number])
             } catch TokenizerError.textTooSlow(let expression, let bytes, _) {
                 throw TokenizerError.textTooSlow(
                     expression: expression, bytes: bytes,
@@ -83,10 +88,12 @@ extension RowEncoder {
             let most = drafts.map(\.usefulCount).max() ?? 0
             longest = max(longest, most)
             if most > maximumLength { cut += 1 }
-            let encoded = drafts.map {
+            var encoded = drafts.map {
                 TokenizedRow(
                     number: number, ids: $0.ids, targets: $0.targets, maximumLength: maximumLength)
             }.filter { $0.lossTokenCount > 0 }
+            // Of answers that are cut to nothing, or to the same beginning, there is nothing to compare.
+            if comparesAnswers, encoded.count < 2 || encoded[0] == encoded[1] { encoded = [] }
             // They are computed together, and must be no more than the longest row.
             if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
                 throw TrainingError.rewrittenTooLong(

@@ -27,18 +27,21 @@ package struct ChatTurn: Sendable, Equatable {
 }
 
 /// One row of training data, as in its line.
-package enum PairRow: Sendable, Equatable {
+package indirect enum PairRow: Sendable, Equatable {
     case pair(prompt: String, completion: String)
     /// `tools` is a list of JSON schemas, nil if there are none.
     case conversation([ChatTurn], tools: ChatJSON? = nil)
     case text(String)
+    /// Two answers to one prompt, the better one first: pairs or conversations.
+    case preference(chosen: PairRow, rejected: PairRow)
 }
 
 extension PairRow {
     /// Reads one line of a data file.
     ///
     /// A line with several forms counts as the first of prompt/completion, messages, text (mlx-lm's
-    /// precedence), conversations, instruction/output, unless `fields` names a part of another one.
+    /// precedence), conversations, instruction/output, prompt/chosen/rejected, unless `fields` names a
+    /// part of another one; with a loss of pairs, the last of them is the first.
     /// Other keys are ignored; those of a message are handed to the chat template.
     ///
     /// - Parameters:
@@ -89,6 +92,7 @@ private struct RowReader {
 
     private func row(_ form: RowForm) throws(LineProblem) -> PairRow {
         switch form {
+        case .preference: try preference()
         case .pair where self[.prompt] is [Any] || self[.completion] is [Any],
             .messages, .conversations:
             try ConversationReader(line: line, fields: fields).row(form)
@@ -101,10 +105,10 @@ private struct RowReader {
 
     /// The first form of which the row has what is looked for.
     private func form() throws(LineProblem) -> RowForm? {
-        let wanted = fields.forms
-        for form in RowForm.allCases where wanted.contains(form) {
+        for form in fields.orderedForms {
             let isThere =
                 switch form {
+                case .preference: self[.chosen] != nil || self[.rejected] != nil
                 case .pair: self[.completion] != nil
                 case .messages: self[.messages] != nil
                 case .text: self[.text] != nil
@@ -114,16 +118,37 @@ private struct RowReader {
             if isThere { return form }
         }
         // Some data sets have a prompt beside their messages.
-        if self[.prompt] != nil, wanted.contains(.pair) { return .pair }
+        if self[.prompt] != nil, fields.forms.contains(.pair) { return .pair }
         // What was named must be there, or nobody would know why the row is of no form.
         let named = RowFields.Part.allCases.first { part in
-            fields.given[part] != nil && part.form != nil && self[part] == nil
+            fields.given[part] != nil && !part.forms.isEmpty && self[part] == nil
         }
         if let named { throw .missing(field: fields.key(named)) }
         return nil
     }
 
     private subscript(_ part: RowFields.Part) -> Any? { object[fields.key(part)] }
+
+    /// Answers are texts, or lists of messages as the prompt is. Without a prompt they are whole
+    /// conversations, whose common beginning is the prompt, as in trl.
+    private func preference() throws(LineProblem) -> PairRow {
+        let row: PairRow
+        if self[.chosen] is [Any] || self[.rejected] is [Any] || self[.prompt] is [Any] {
+            // Beside whole conversations, a text is a copy of their question.
+            row = try ConversationReader(line: line, fields: fields).preference(
+                isWhole: !(self[.prompt] is [Any]) && self[.chosen] is [Any]
+                    && self[.rejected] is [Any])
+        } else {
+            let prompt = try string(.prompt)
+            row = .preference(
+                chosen: .pair(prompt: prompt, completion: try string(.chosen)),
+                rejected: .pair(prompt: prompt, completion: try string(.rejected)))
+        }
+        if case .preference(let chosen, let rejected) = row, chosen == rejected {
+            throw .equalAnswers
+        }
+        return row
+    }
 
     /// A row as Stanford Alpaca has it: `instruction`, `output`, and an `input` that is empty or
     /// follows the instruction on a line of its own. `system` and `history` (questions and answers

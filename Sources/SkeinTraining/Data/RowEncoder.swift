@@ -33,6 +33,8 @@ package struct RowEncoder: Sendable {
     package let format: PromptFormat
     package let trainedTurns: TrainedTurns
     package let maximumLength: Int
+    /// Whether rows are pairs of answers, for a loss that compares them; no other rows are encoded.
+    package let comparesAnswers: Bool
     /// The token that the template writes directly after an assistant's content; nil if it writes
     /// something else there, as Llama 2's does.
     private let endOfTurn: Int32?
@@ -42,11 +44,13 @@ package struct RowEncoder: Sendable {
     ///   - format: from the options; `auto` is resolved here.
     ///   - trainedTurns: which assistant turns carry loss.
     ///   - maximumLength: rows are cut at the right to this many tokens.
+    ///   - comparesAnswers: whether rows are pairs of answers.
     /// - Throws: `TrainingError.noTemplate`, `.noEndToken`.
     package init(
         encoder: TextEncoder, format: PromptFormat, trainedTurns: TrainedTurns,
-        maximumLength: Int
+        maximumLength: Int, comparesAnswers: Bool = false
     ) throws {
+        self.comparesAnswers = comparesAnswers
         let hasTemplate = encoder.renderChat != nil
         if format == .chat, !hasTemplate { throw TrainingError.noTemplate }
         self.format = format == .auto ? (hasTemplate ? .chat : .eos) : format
@@ -74,11 +78,31 @@ package struct RowEncoder: Sendable {
     /// Encodes one row: as one sequence, unless it is a conversation whose template rewrites earlier
     /// turns.
     ///
-    /// - Returns: at least one draft.
+    /// - Returns: at least one draft; of a pair of answers two, the chosen one first.
     /// - Throws: `TrainingError.conversationWithoutTemplate` and `.noEndOfTurn` (without a place,
     ///   which the caller knows), `.noEndToken`, `ChatSequenceError`, and what the template throws.
     func drafts(_ row: PairRow) throws -> [Draft] {
+        guard case .preference(let chosen, let rejected) = row else {
+            guard !comparesAnswers else {
+                throw TrainingError.otherLoss(path: "", line: 0, isPreference: false)
+            }
+            return try singleDrafts(row)
+        }
+        guard comparesAnswers else {
+            throw TrainingError.otherLoss(path: "", line: 0, isPreference: true)
+        }
+        return try [chosen, rejected].map { answer in
+            let drafts = try singleDrafts(answer)
+            guard drafts.count == 1 else {
+                throw TrainingError.answerInParts(path: "", line: 0)
+            }
+            return drafts[0]
+        }
+    }
+
+    private func singleDrafts(_ row: PairRow) throws -> [Draft] {
         switch row {
+        case .preference: preconditionFailure("the answer of a pair is no pair")
         case .text(let text):
             guard let end = encoder.endID else { throw TrainingError.noEndToken }
             var draft = Draft()
@@ -87,7 +111,7 @@ package struct RowEncoder: Sendable {
         case .pair(let prompt, let completion):
             // What a template adds to an assistant's content is learned, too.
             if format == .chat, endOfTurn == nil {
-                return try drafts(
+                return try singleDrafts(
                     .conversation([
                         ChatTurn(role: "user", content: prompt),
                         ChatTurn(role: "assistant", content: completion),

@@ -15,16 +15,20 @@ package struct RowFields: Sendable, Hashable {
         case system
         case history
         case tools
+        case chosen
+        case rejected
 
-        /// The form of which it is a part; nil: of several.
-        var form: RowForm? {
+        /// The forms of which it is a part; none: of any.
+        var forms: Set<RowForm> {
             switch self {
-            case .prompt, .completion: .pair
-            case .messages: .messages
-            case .text: .text
-            case .conversations: .conversations
-            case .instruction, .input, .output, .history: .instruction
-            case .system, .tools: nil
+            case .prompt: [.pair, .preference]
+            case .completion: [.pair]
+            case .chosen, .rejected: [.preference]
+            case .messages: [.messages]
+            case .text: [.text]
+            case .conversations: [.conversations]
+            case .instruction, .input, .output, .history: [.instruction]
+            case .system, .tools: []
             }
         }
 
@@ -32,8 +36,8 @@ package struct RowFields: Sendable, Hashable {
         func isUsed(by form: RowForm) -> Bool {
             switch self {
             case .system: form == .conversations || form == .instruction
-            case .tools: form == .messages || form == .conversations || form == .pair
-            default: self.form == form
+            case .tools: form != .text && form != .instruction
+            default: forms.contains(form)
             }
         }
 
@@ -48,7 +52,7 @@ package struct RowFields: Sendable, Hashable {
         /// Whether it is a text or a list of messages.
         var mayBeList: Bool {
             switch self {
-            case .prompt, .completion: true
+            case .prompt, .completion, .chosen, .rejected: true
             default: false
             }
         }
@@ -56,6 +60,9 @@ package struct RowFields: Sendable, Hashable {
 
     /// The keys that were given.
     let given: [Part: String]
+    /// Whether rows are looked at for pairs of answers first. For any other loss they are that last: a
+    /// row may well have such keys beside what it is trained on.
+    package var comparesAnswers = false
 
     /// Every part has its own name.
     package init() {
@@ -87,8 +94,16 @@ package struct RowFields: Sendable, Hashable {
 
     /// Forms of which a part was named; all of them if none was.
     var forms: Set<RowForm> {
-        let named = Set(given.keys.compactMap(\.form))
+        let named = given.keys.reduce(into: Set<RowForm>()) { $0.formUnion($1.forms) }
         return named.isEmpty ? Set(RowForm.allCases) : named
+    }
+
+    /// In the order in which they are looked for.
+    var orderedForms: [RowForm] {
+        let wanted = forms
+        let others = RowForm.allCases.filter { $0 != .preference }
+        let isFirst = comparesAnswers || given[.chosen] != nil || given[.rejected] != nil
+        return (isFirst ? [.preference] + others : others + [.preference]).filter(wanted.contains)
     }
 
     /// Keys that a row may have. What else it has is not read.
@@ -115,6 +130,7 @@ package struct RowFields: Sendable, Hashable {
 
 /// The ways in which a row may be written. The rows of a file are all written in one.
 package enum RowForm: String, CaseIterable, Sendable {
+    case preference
     case pair
     case messages
     case text
@@ -124,6 +140,7 @@ package enum RowForm: String, CaseIterable, Sendable {
     /// As the keys have it, for people.
     var name: String {
         switch self {
+        case .preference: "prompt, chosen and rejected"
         case .pair: "prompt and completion"
         case .messages: "messages"
         case .text: "text"

@@ -10,6 +10,9 @@ package struct TokenizedRow: Sendable, Equatable {
     package let targets: [Range<Int>]
     /// Sum of the lengths of `targets`.
     package let lossTokenCount: Int
+    /// The log-probability of its loss tokens under the base model, of a run whose loss reads it, once it
+    /// is known.
+    package var reference: Double?
 
     /// Makes a row of at most `maximumLength` tokens, cut at the right.
     ///

@@ -17,11 +17,15 @@ package struct MicroBatchEngine: Sendable {
     package let labelSmoothing: Float
     package let codec: GradientCodec
     package let seed: UInt64
+    /// How answers are compared; nil: the loss is that of each row.
+    package let preference: PreferenceLoss?
 
     package init(
         decoder: Decoder, dropout: Dropout?, noise: EmbeddingNoise? = nil,
-        labelSmoothing: Float = 0, codec: GradientCodec, seed: UInt64
+        labelSmoothing: Float = 0, codec: GradientCodec, seed: UInt64,
+        preference: PreferenceLoss? = nil
     ) {
+        self.preference = preference
         self.decoder = decoder
         self.dropout = dropout
         self.noise = noise
@@ -68,7 +72,25 @@ package struct MicroBatchEngine: Sendable {
                 EmbeddingNoise(alpha: Float($0), seed: seed)
             },
             labelSmoothing: Float(configuration.labelSmoothing ?? 0),
-            codec: configuration.gradientCodec, seed: seed)
+            codec: configuration.gradientCodec, seed: seed,
+            preference: configuration.preferenceLoss)
+    }
+
+    /// Rows end to end, as the decoder takes them.
+    ///
+    /// - Parameters:
+    ///   - rows: if answers are compared, the chosen and the rejected one of each pair in turn.
+    ///   - tokenShare: as `MicroBatch` has it.
+    /// - Returns: the batch.
+    func packed(_ rows: [TokenizedRow], tokenShare: Double) -> PackedBatch {
+        PackedBatch(
+            rows.map(PackedBatch.Sequence.init),
+            pairs: preference.map {
+                PackedBatch.Pairs(
+                    loss: $0, tokenShare: tokenShare,
+                    // Nobody computes with a reference that is not known: the loss would not be finite.
+                    references: $0.kind == .dpo ? rows.map { $0.reference ?? .nan } : [])
+            })
     }
 }
 
@@ -166,7 +188,8 @@ extension MicroBatchEngine {
             parameters.withUnsafeBufferPointer { parameters in
                 guard let parameters = parameters.baseAddress else { return }
                 loss = decoder.gradient(
-                    of: microBatch.packed, parameters: parameters, dropout: address,
+                    of: packed(microBatch.rows, tokenShare: microBatch.tokenShare),
+                    parameters: parameters, dropout: address,
                     noise: noise, labelSmoothing: labelSmoothing,
                     workspace: workspace, place: place, into: out, progress: progress)
             }
@@ -179,16 +202,18 @@ extension MicroBatchEngine {
     ///
     /// - Parameters:
     ///   - group: of `RowEvaluation.groups`; rows that the model can compute (`TokenizedRow.fits`).
+    ///   - tokenShare: of all rows that are evaluated, as `MicroBatch` has it.
     ///   - parameters: the flat vector of LoRA matrices; nil: the base model alone.
     ///   - workspace: for the calling thread alone.
     ///   - place: of the calling thread among those that help it; nil: it is alone.
     ///   - progress: lets another thread follow and abandon the pass.
     /// - Returns: nil if the pass was abandoned.
     package func loss(
-        of group: [TokenizedRow], parameters: [Float]?, workspace: DecoderWorkspace,
-        place: WorkSharing.Place? = nil, progress: PassProgress? = nil
+        of group: [TokenizedRow], tokenShare: Double = 0, parameters: [Float]?,
+        workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
+        progress: PassProgress? = nil
     ) -> BatchLoss? {
-        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
+        let batch = packed(group, tokenShare: tokenShare)
         guard let parameters else {
             return decoder.loss(
                 of: batch, parameters: nil, workspace: workspace, place: place, progress: progress)
@@ -201,9 +226,23 @@ extension MicroBatchEngine {
     }
 }
 
-extension MicroBatch {
-    /// The rows end to end, as the decoder takes them.
-    package var packed: PackedBatch { PackedBatch(rows.map(PackedBatch.Sequence.init)) }
+extension MicroBatchEngine {
+    /// The log-probability of each row's loss tokens under the base model.
+    ///
+    /// - Parameters:
+    ///   - group: rows that the model can compute (`TokenizedRow.fits`).
+    ///   - workspace: for the calling thread alone.
+    ///   - place: of the calling thread among those that help it; nil: it is alone.
+    ///   - progress: lets another thread follow and abandon the pass.
+    /// - Returns: nil if the pass was abandoned.
+    package func baseLogProbabilities(
+        of group: [TokenizedRow], workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
+        progress: PassProgress? = nil
+    ) -> [Double]? {
+        decoder.logProbabilities(
+            of: PackedBatch(group.map(PackedBatch.Sequence.init)), parameters: nil,
+            workspace: workspace, place: place, progress: progress)
+    }
 }
 
 extension PackedBatch.Sequence {

@@ -9,10 +9,14 @@ package struct RowEvaluation: Sendable, Equatable {
     /// Loss tokens that the model would have picked itself.
     package var correct = 0
     package var rows = 0
+    /// Whether the loss is that of pairs of answers: `lossTokens` and `rows` are pairs then, and `correct`
+    /// those whose chosen answer is ahead.
+    package var comparesAnswers = false
 
     /// Mean over the loss tokens; nil when there are none, never NaN.
     package var loss: Double? { lossTokens == 0 ? nil : lossSum / Double(lossTokens) }
-    package var perplexity: Double? { loss.map { exp($0) } }
+    /// Of pairs of answers, which have none, nil.
+    package var perplexity: Double? { comparesAnswers ? nil : loss.map { exp($0) } }
     package var tokenAccuracy: Double? {
         lossTokens == 0 ? nil : Double(correct) / Double(lossTokens)
     }
@@ -38,29 +42,52 @@ package struct RowEvaluation: Sendable, Equatable {
         microBatchTokens: Int, threads: DecoderThreads,
         checkCancellation: () throws -> Void = {}
     ) throws -> RowEvaluation {
-        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
+        let comparesAnswers = engine.preference != nil
+        let groups = groups(
+            of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
+        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
         var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
         try threads.forEach(groups.count) { index, workspace, place in
             engine.loss(
-                of: groups[index], parameters: parameters, workspace: workspace, place: place)
+                of: groups[index], tokenShare: share, parameters: parameters,
+                workspace: workspace, place: place)
         } receive: { index, loss in
             try checkCancellation()
             // A pass without a progress cannot be abandoned.
             losses[index] = loss ?? BatchLoss()
         }
-        return RowEvaluation(losses: losses, rows: rows.count)
+        return RowEvaluation(
+            losses: losses, rows: rows.count, comparesAnswers: comparesAnswers)
     }
 
     /// The rows that are evaluated together, in file order: the same in one process and in a cluster.
+    ///
+    /// - Parameters:
+    ///   - rows: in file order.
+    ///   - microBatchTokens: about how many tokens a group has.
+    ///   - comparesAnswers: whether each two rows are a pair of answers, which stays together.
+    /// - Returns: groups that make up `rows`.
     package static func groups(
-        of rows: [TokenizedRow], microBatchTokens: Int
+        of rows: [TokenizedRow], microBatchTokens: Int, comparesAnswers: Bool = false
     ) -> [[TokenizedRow]] {
-        consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens).map { Array(rows[$0]) }
+        let size = comparesAnswers ? 2 : 1
+        let lengths = stride(from: 0, to: rows.count, by: size).map { start in
+            rows[start..<(start + size)].reduce(0) { $0 + $1.ids.count }
+        }
+        return consecutiveGroups(lengths, target: microBatchTokens).map {
+            Array(rows[(size * $0.lowerBound)..<(size * $0.upperBound)])
+        }
     }
 
     /// Adds the losses of all groups in order.
-    package init(losses: [BatchLoss], rows: Int) {
-        self.rows = rows
+    ///
+    /// - Parameters:
+    ///   - losses: of the groups.
+    ///   - rows: sequences of all groups; of pairs of answers two for each.
+    ///   - comparesAnswers: whether they are pairs.
+    package init(losses: [BatchLoss], rows: Int, comparesAnswers: Bool = false) {
+        self.comparesAnswers = comparesAnswers
+        self.rows = comparesAnswers ? rows / 2 : rows
         for loss in losses {
             lossSum += loss.lossSum
             lossTokens += loss.lossTokens
@@ -82,14 +109,18 @@ package struct RowEvaluation: Sendable, Equatable {
         _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float],
         microBatchTokens: Int, threads: DecoderThreads
     ) throws -> GradientSum {
-        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
+        let comparesAnswers = engine.preference != nil
+        let groups = groups(
+            of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
+        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
         let source = LocalGradientSource(
             engine: MicroBatchEngine(
-                decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0),
+                decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0,
+                preference: engine.preference),
             threads: threads)
         var tree = ReductionTree(count: groups.count)
         let microBatches = groups.enumerated().map { index, group in
-            MicroBatch(step: 0, index: index, rows: group)
+            MicroBatch(step: 0, index: index, rows: group, tokenShare: share)
         }
         try source.compute(microBatches, parameters: parameters) {
             tree.add($0.index, $0.sum)

@@ -176,7 +176,8 @@ package struct TrainingLoop {
         of planned: PlannedStep
     ) throws -> (sum: GradientSum, entries: [LedgerEntry]) {
         let microBatches = planned.microBatches(
-            of: job.training, groups: job.trainingGroups)
+            of: job.training, groups: job.trainingGroups,
+            comparesAnswers: job.comparesAnswers)
         return try StepSpoiled.repeating("step \(planned.step)") {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []

@@ -7,6 +7,7 @@ extension TrainingConfiguration {
     /// - Throws: `TrainingError.badCombination`.
     package func checkRecipe() throws(TrainingError) {
         try checkSchedule()
+        try checkLoss()
     }
 
     private func checkSchedule() throws(TrainingError) {

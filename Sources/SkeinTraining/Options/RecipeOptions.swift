@@ -45,6 +45,20 @@ package struct RecipeOptions: OptionTable {
         "layers", .layers, default: "all", in: .adapter,
         "decoder blocks that get an adapter: all, the last N, or a range from 0 such as 8-15")
 
+    package let loss = Option.optional(
+        "loss", ValueFormat<PreferenceLoss.Kind>.choice, absent: "cross-entropy of each row",
+        in: .optimizer,
+        "learn that one answer is better than another, from rows of prompt, chosen and rejected"
+    ).namedOnlyWhenGiven()
+    package let beta = Option.optional(
+        "beta", .number(above: 0, to: 1000), absent: "0.1, with simpo 2", in: .optimizer,
+        "how much a loss of pairs weighs their difference"
+    ).namedOnlyWhenGiven()
+    package let simpoGamma = Option.optional(
+        "simpo-gamma", .number(0...1000), absent: "half of --beta", in: .optimizer,
+        "by how much simpo wants the chosen answer ahead"
+    ).namedOnlyWhenGiven()
+
     package let learningRate = Option(
         "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,
         "AdamW's step size")

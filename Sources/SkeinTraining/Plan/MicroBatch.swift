@@ -9,8 +9,11 @@ package struct MicroBatch: Sendable, Equatable {
     /// Place among the step's micro-batches, counted from 0: its leaf in the reduction tree.
     package let index: Int
     package let rows: [TokenizedRow]
+    /// Of pairs of answers, those of the step to its chosen tokens (`PreferenceLoss`); else 0.
+    package let tokenShare: Double
 
-    package init(step: Int, index: Int, rows: [TokenizedRow]) {
+    package init(step: Int, index: Int, rows: [TokenizedRow], tokenShare: Double = 0) {
+        self.tokenShare = tokenShare
         self.step = step
         self.index = index
         self.rows = rows
@@ -27,23 +30,42 @@ extension PlannedStep {
     ///   - training: the sequences of the training rows.
     ///   - groups: the sequences of each row, in the order of the plan's `lengths`; nil: each row
     ///     is one.
+    ///   - comparesAnswers: whether each row is a pair of answers.
     /// - Returns: micro-batches in the order of their index.
     package func microBatches(
-        of training: [TokenizedRow], groups: [Range<Int>]? = nil
+        of training: [TokenizedRow], groups: [Range<Int>]? = nil, comparesAnswers: Bool = false
     ) -> [MicroBatch] {
-        microBatches.enumerated().map { index, rows in
-            MicroBatch(
-                step: step, index: index,
-                rows: rows.flatMap { training[groups?[$0] ?? $0..<($0 + 1)] })
+        let rows = microBatches.map { rows in
+            rows.flatMap { training[groups?[$0] ?? $0..<($0 + 1)] }
         }
+        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows.joined()) : 0
+        return rows.enumerated().map { index, rows in
+            MicroBatch(step: step, index: index, rows: rows, tokenShare: share)
+        }
+    }
+}
+
+extension TokenizedRow {
+    /// Pairs of answers to tokens of the chosen ones.
+    ///
+    /// - Parameter rows: the chosen and the rejected answer of each pair in turn.
+    /// - Returns: 0 without any.
+    package static func tokenShare(of rows: some Sequence<TokenizedRow>) -> Double {
+        var (pairs, tokens) = (0, 0)
+        for (index, row) in rows.enumerated() where index.isMultiple(of: 2) {
+            pairs += 1
+            tokens += row.lossTokenCount
+        }
+        return tokens == 0 ? 0 : Double(pairs) / Double(tokens)
     }
 }
 
 /// The result of the rows of one or more micro-batches: sums, never means.
 package struct GradientSum: Sendable, Equatable {
     package var tokens: Int
+    /// What the sum is divided by: loss tokens; of a loss of pairs, pairs.
     package var lossTokens: Int
-    /// Sum of the cross-entropy over the loss tokens, in nats.
+    /// Sum of the cross-entropy over the loss tokens, or of the pairs' losses, in nats.
     package var lossSum: Double
     /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`; empty
     /// for an evaluation.
@@ -73,6 +95,8 @@ package struct MicroBatchResult: Sendable {
     package var attempt: Int
     /// Of a logical worker, after the round; nil for a micro-batch.
     package var state: NamedState?
+    /// Of each row, where nothing else is asked for.
+    package var logProbabilities: [Double] = []
 
     package init(
         index: Int, sum: GradientSum, correct: Int = 0, digest: SHA256.Digest, worker: String,

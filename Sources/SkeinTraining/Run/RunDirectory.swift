@@ -73,9 +73,9 @@ package final class RunDirectory: Sendable {
     package static let sessionName = "session"
 
     /// What may be there before the run: the lock, a cluster's token and term, where its tasks meet,
-    /// and a program's session.
+    /// a program's session, and what a loss has read of the base model.
     private static let companions: Set = [
-        lockName, "token", TermFile.name, rendezvousName, sessionName,
+        lockName, "token", TermFile.name, rendezvousName, sessionName, "references",
     ]
 
     /// Checks that a run could begin at `path` or, with `resuming`, continue there; makes nothing.

@@ -38,7 +38,7 @@ package struct RunRequest: Sendable {
     /// - Throws: as `TrainingJob.init`; `ChatTemplateError`.
     package func job(resuming: Bool) throws -> TrainingJob {
         if !resuming { try configuration.chat.check(for: configuration.promptFormat) }
-        return try TrainingJob(
+        var job = try TrainingJob(
             configuration: configuration,
             model: {
                 switch model {
@@ -47,6 +47,12 @@ package struct RunRequest: Sendable {
                 }
             }, dataPath: data, version: Version.text, tokenCache: tokenCache,
             allowingUnusedArguments: resuming)
+        job.referenceCache =
+            tokenCache.map {
+                ReferenceCache(
+                    directory: FilePath.join(FilePath.parent(of: $0.directory), "references"))
+            } ?? ReferenceCache(directory: FilePath.join(output, "references"))
+        return job
     }
 }
 
@@ -57,6 +63,17 @@ package struct RunEnding: Sendable {
     package let directory: RunDirectory
     /// Of the test rows; nil without any, and for a run that is not complete.
     package let test: RowEvaluation?
+
+    /// The run was asked to stop before its first step of this time.
+    ///
+    /// - Throws: `FileError`.
+    package init(stoppedBeforeFirstStep directory: RunDirectory) throws {
+        let step = try directory.checkpoints.steps().last ?? 0
+        self.init(
+            outcome: TrainingLoop.Outcome(
+                step: step, isComplete: false, bestValidationLoss: nil, keptStep: step),
+            directory: directory, test: nil)
+    }
 
     package init(
         outcome: TrainingLoop.Outcome, directory: RunDirectory, test: RowEvaluation?

@@ -46,7 +46,11 @@ extension TrainingConfiguration {
     package var addressedSeed: UInt64 { UInt64(self.seed) }
 
     /// Which keys hold the parts of a row.
-    package var rowFields: RowFields { self.field.flatMap { RowFields($0) } ?? RowFields() }
+    package var rowFields: RowFields {
+        var fields = self.field.flatMap { RowFields($0) } ?? RowFields()
+        fields.comparesAnswers = preferenceLoss != nil
+        return fields
+    }
 
     /// The settings of the optimizer.
     package var adamW: AdamW.Settings {

@@ -42,17 +42,22 @@ extension TrainingJob {
                         })
                 }
             }
-            for rows in [job.validation, job.test] {
-                let groups = RowEvaluation.consecutiveGroups(
-                    rows.map(\.ids.count), target: job.configuration.microBatchTokens)
+            func judge(_ rows: [TokenizedRow], inPairs: Bool) {
+                let groups = RowEvaluation.groups(
+                    of: rows, microBatchTokens: job.configuration.microBatchTokens,
+                    comparesAnswers: inPairs)
                 judgedCount = max(judgedCount, groups.count)
                 for group in groups {
-                    judgedTokens = max(
-                        judgedTokens, rows[group].reduce(0) { $0 + $1.ids.count })
+                    judgedTokens = max(judgedTokens, group.reduce(0) { $0 + $1.ids.count })
                     judgedLossTokens = max(
-                        judgedLossTokens, rows[group].reduce(0) { $0 + $1.lossTokenCount })
+                        judgedLossTokens, group.reduce(0) { $0 + $1.lossTokenCount })
                 }
             }
+            for rows in [job.validation, job.test] {
+                judge(rows, inPairs: job.comparesAnswers)
+            }
+            // On all threads, as an evaluation.
+            judge(job.rowsWithReference, inPairs: false)
         }
 
         func estimate(

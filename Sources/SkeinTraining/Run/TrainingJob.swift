@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 
 /// Everything that determines a run, read and checked: model, rows, plan, adapter shape.
 ///
@@ -10,11 +11,11 @@ import SkeinModels
 package struct TrainingJob: Sendable {
     package let configuration: TrainingConfiguration
     package let model: ModelDirectory
-    package let training: [TokenizedRow]
+    package internal(set) var training: [TokenizedRow]
     /// The sequences of each training row, which always stand in one micro-batch.
     package let trainingGroups: [Range<Int>]
-    package let validation: [TokenizedRow]
-    package let test: [TokenizedRow]
+    package internal(set) var validation: [TokenizedRow]
+    package internal(set) var test: [TokenizedRow]
     package let plan: StepPlan
     /// Of a run with local steps.
     package let local: LocalSettings?
@@ -37,6 +38,9 @@ package struct TrainingJob: Sendable {
     package let beginToken: String?
     /// What workers know the run's data by: one digest of its bytes, encoded rows and plan.
     package let dataIdentity: SHA256.Digest
+    /// Where log-probabilities under the base model are looked up and kept in a run of one process; nil:
+    /// nowhere.
+    package var referenceCache: ReferenceCache?
 
     /// Reads everything that `configuration` names.
     ///
@@ -75,7 +79,8 @@ package struct TrainingJob: Sendable {
         beginToken = text.beginToken
         let encoder = try RowEncoder(
             encoder: text, format: configuration.promptFormat,
-            trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
+            trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength,
+            comparesAnswers: configuration.preferenceLoss != nil)
         samplePrompts = try encoder.samplePrompts(
             configuration.samplePrompt ?? [], contextLength: model.configuration.contextLength)
         (decode, endOfTurnIDs) = (text.decode, text.endOfTurnIDs)
@@ -135,6 +140,14 @@ package struct TrainingJob: Sendable {
             dataDigest: file.digest.description, validationDigest: held?.digest.description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
+    }
+
+    /// Whether each row is a pair of answers.
+    package var comparesAnswers: Bool { configuration.preferenceLoss != nil }
+
+    /// Rows whose loss reads their log-probability under the base model; none unless the loss is DPO's.
+    var rowsWithReference: [TokenizedRow] {
+        configuration.preferenceLoss?.kind == .dpo ? training + validation + test : []
     }
 
     /// The same for the model at `modelPath`, a GGUF file or a Hugging Face folder.

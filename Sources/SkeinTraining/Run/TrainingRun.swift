@@ -10,6 +10,10 @@ package struct TrainingRun: Sendable {
         case memory(MemoryEstimate, WeightResidence)
         /// The weights are loaded; from here on the run can be stopped with a checkpoint.
         case loaded
+        /// Log-probabilities of so many answers under the base model are computed now.
+        case references(Int)
+        /// What does not change the run.
+        case warning(String)
         /// The first step begins.
         case ready
         case loop(TrainingLoop.Event)
@@ -44,16 +48,16 @@ package struct TrainingRun: Sendable {
     package func run(
         report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
-        let configuration = job.configuration
+        let configuration = self.job.configuration
         let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
-        let (residence, estimate) = try job.fit(
-            available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
+        let (residence, estimate) = try self.job.fit(
+            available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: self.job) },
             threads: threads)
         try report(.memory(estimate, residence))
         let directory = try RunDirectory(path: output, resuming: isResuming)
         let engine = try MicroBatchEngine(
-            model: job.model, adapter: job.shape, configuration: configuration,
-            residence: residence, positions: job.longestRow, threads: threads,
+            model: self.job.model, adapter: self.job.shape, configuration: configuration,
+            residence: residence, positions: self.job.longestRow, threads: threads,
             progress: { _ in !shouldStop() })
         let computing = DecoderThreads(threadCount: threads)
         func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {
@@ -61,8 +65,27 @@ package struct TrainingRun: Sendable {
                 rows, engine: engine, parameters: parameters,
                 microBatchTokens: configuration.microBatchTokens, threads: computing)
         }
-        let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job, threads: threads)
+        let samples =
+            self.job.samplePrompts.isEmpty ? nil : SampleMaker(job: self.job, threads: threads)
         try report(.loaded)
+        // Before anything takes long.
+        try self.job.checkResume(in: directory)
+        var referenced = self.job
+        do {
+            let warnings = try References.attach(
+                to: &referenced, cache: self.job.referenceCache,
+                compute: {
+                    try report(.references($0.count))
+                    return try RowEvaluation.baseLogProbabilities(
+                        of: $0, engine: engine,
+                        microBatchTokens: configuration.microBatchTokens, threads: computing,
+                        checkCancellation: { if shouldStop() { throw CancellationError() } })
+                })
+            for warning in warnings { try report(.warning(warning.text)) }
+        } catch is CancellationError {
+            return try RunEnding(stoppedBeforeFirstStep: directory)
+        }
+        let job = referenced
         var loop = try TrainingLoop(
             job: job, directory: directory,
             source: LocalGradientSource(

@@ -68,6 +68,10 @@ local_lease = (key(6, 1) + struct.pack("<IBIQ", 1, 3, 10, 4) + hashlib.sha256(b"
                + struct.pack("<BQ", 1, 40) + rows + struct.pack("<IIIII", 2, 1, 1, 1, 1))
 
 
+pair_lease = (key(7, 0) + struct.pack("<IBIQ", 1, 0x81, 11, 5) + rows
+              + struct.pack("<dI2d", 0.5, 2, -3.25, -7.5))
+
+
 def counted(value):
     return struct.pack("<I", len(value)) + value
 
@@ -98,6 +102,7 @@ FRAMES = [
     ("c", "LEASE of local steps", 13, TERM, True, local_lease),
     ("w", "STATE_REQUEST", 20, TERM, True, key(6, 1)),
     ("c", "STATE_REPLAY", 21, TERM, True, replay),
+    ("c", "LEASE of pairs", 13, TERM, True, pair_lease),
     ("w", "LEAVE", 17, TERM, True, struct.pack("<B", 1) + text("SIGTERM")),
     ("w", "STATUS_REQUEST", 18, TERM, True, b""),
     ("c", "STATUS", 19, TERM, True, b"{}"),
@@ -111,7 +116,7 @@ OLD = (struct.pack("<H", 1)
 
 
 def header(major, number, term, sequence, message, checksum):
-    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 1, number, 0, 40, term, sequence,
+    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 2, number, 0, 40, term, sequence,
                        len(message), len(message), checksum)
     return head + struct.pack("<I", crc32c(head))
 

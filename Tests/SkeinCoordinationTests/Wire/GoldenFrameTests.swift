@@ -115,6 +115,14 @@ struct GoldenFrameTests {
                             .init(rows: rows, steps: [[2]], average: Array("average".utf8))
                         ]))
             ),
+            (
+                .coordinator,
+                .lease(
+                    LeaseGrant(
+                        key: WorkKey(round: 7, index: 0), attempt: 1, kind: .gradient, step: 11,
+                        parameterVersion: 5, rows: rows,
+                        pairs: PairLease(tokenShare: 0.5, references: [-3.25, -7.5])))
+            ),
         ]
     }
 

@@ -171,6 +171,56 @@ struct MessageCodingTests {
                 == .overLimit(.lease, field: "targets", limit: 3, found: 4))
     }
 
+    @Test("leases whose pairs of answers are impossible are refused")
+    func pairs() {
+        func error(
+            rows: Int = 2, kind: WorkKind = .gradient, share: Double = 0.5,
+            references: [Double] = [-1, -2], edit: (inout [UInt8]) -> Void = { _ in }
+        ) -> WireError? {
+            let grant = LeaseGrant(
+                key: WorkKey(round: 1, index: 0), attempt: 1, kind: kind, step: 1,
+                parameterVersion: 1,
+                rows: (0..<rows).map {
+                    .init(number: UInt32($0), ids: [1, 2], targets: [1..<2])
+                }, pairs: PairLease(tokenShare: share, references: references))
+            var bytes = Message.lease(grant).encoded()
+            edit(&bytes)
+            do throws(WireError) {
+                guard case .lease(let read) = try Message.decode(.lease, bytes) else { return nil }
+                #expect(read == grant)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(error() == nil)
+        #expect(error(kind: .evaluation, share: 0, references: []) == nil)
+        #expect(error(share: 1, references: [0, -1e300]) == nil)
+        #expect(error(rows: 3) == .badValue(.lease, field: "rows", found: 3))
+        for share in [-0.1, 1.1, .nan, .infinity] {
+            #expect(
+                error(share: share)
+                    == .badValue(.lease, field: "token share", found: share.bitPattern))
+        }
+        #expect(
+            error(rows: 4, references: [-1, -2])
+                == .badValue(.lease, field: "references", found: 2))
+        #expect(
+            error(references: [-1, -2, -3])
+                == .overLimit(.lease, field: "references", limit: 2, found: 3))
+        for reference in [0.5, .nan, -.infinity] {
+            #expect(
+                error(references: [-1, reference])
+                    == .badValue(.lease, field: "reference", found: reference.bitPattern))
+        }
+        // Of what has no loss, nothing is compared. The kind stands after key and attempt.
+        for kind in [WorkKind.local, .logProbabilities] {
+            #expect(
+                error { $0[16] = kind.rawValue | 0x80 }
+                    == .badValue(.lease, field: "kind", found: UInt64(kind.rawValue | 0x80)))
+        }
+    }
+
     @Test("false counts are refused before anything is reserved for them")
     func counts() {
         let head = [UInt8](repeating: 0, count: 12)

@@ -116,8 +116,10 @@ extension Ready {
 
 extension LeaseGrant {
     static func random(using random: inout WireRandom) -> LeaseGrant {
-        let kind = WorkKind.allCases[random.upTo(2)]
-        let rows: [Row] = (0...random.upTo(3)).map { _ in .random(using: &random) }
+        let kind = WorkKind.allCases[random.upTo(3)]
+        let comparesAnswers = (kind == .gradient || kind == .evaluation) && random.upTo(1) == 1
+        let count = comparesAnswers ? 2 * (1 + random.upTo(1)) : 1 + random.upTo(3)
+        let rows: [Row] = (0..<count).map { _ in .random(using: &random) }
         return LeaseGrant(
             key: .random(using: &random), attempt: random.integer(), kind: kind,
             step: random.integer(), parameterVersion: random.integer(), rows: rows,
@@ -125,7 +127,12 @@ extension LeaseGrant {
                 ? LocalLease(
                     state: random.bytes(32), wantsState: random.upTo(1) == 1,
                     scheduledSteps: random.integer(),
-                    steps: LocalLease.random(rows: rows.count, using: &random)) : nil)
+                    steps: LocalLease.random(rows: rows.count, using: &random)) : nil,
+            pairs: comparesAnswers
+                ? PairLease(
+                    tokenShare: Double(random.upTo(100)) / 100,
+                    references: random.upTo(1) == 1
+                        ? rows.map { _ in -Double(random.upTo(1000)) / 8 } : []) : nil)
     }
 }
 

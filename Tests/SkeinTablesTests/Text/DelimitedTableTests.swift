@@ -92,7 +92,7 @@ import Testing
 
     @Test(
         "an answer that is an array of other objects stays a text",
-        arguments: [#"[{"name": "Bob"}]"#, "[1, 2]", "[]", #"["role"]x"#])
+        arguments: [#"[{"name": "Bob"}]"#, "[1, 2]", "[]", #"["role"]"#])
     func arrays(cell: String) throws {
         let quoted = cell.replacing("\"", with: "\"\"")
         let rows = try TableRows.delimited("completion\n\"\(quoted)\"\n")

@@ -298,3 +298,88 @@ import Testing
         }
     }
 }
+
+@Suite struct PreferenceRowTests {
+    private func row(_ line: String, _ fields: String? = nil) throws -> PairRow {
+        let fields = try fields.map { try #require(RowFields($0)) } ?? RowFields()
+        return try Array(line.utf8).withUnsafeBytes { try PairRow(line: $0, fields: fields) }
+    }
+
+    @Test("texts: the prompt is that of both answers")
+    func texts() throws {
+        let row = try row(#"{"prompt":"p","chosen":"c","rejected":"r","id":7}"#)
+        #expect(
+            row
+                == .preference(
+                    chosen: .pair(prompt: "p", completion: "c"),
+                    rejected: .pair(prompt: "p", completion: "r")))
+        #expect(try self.row(#"{"q":"p","a":"c","b":"r"}"#, "prompt=q,chosen=a,rejected=b") == row)
+    }
+
+    @Test("messages: the prompt's turns are context; without a prompt the common beginning is")
+    func messages() throws {
+        let row = try row(
+            #"{"prompt":[{"role":"user","content":"u"}],"#
+                + #""chosen":[{"role":"assistant","content":"c"}],"#
+                + #""rejected":[{"role":"assistant","content":"r"}]}"#)
+        var user = ChatTurn(role: "user", content: "u")
+        user.isTrained = false
+        let expected = PairRow.preference(
+            chosen: .conversation([user, ChatTurn(role: "assistant", content: "c")]),
+            rejected: .conversation([user, ChatTurn(role: "assistant", content: "r")]))
+        #expect(row == expected)
+        let implicit = try self.row(
+            #"{"chosen":[{"role":"user","content":"u"},{"role":"assistant","content":"c"}],"#
+                + #""rejected":[{"role":"user","content":"u"},{"role":"assistant","content":"r"}]}"#
+        )
+        #expect(implicit == expected)
+    }
+
+    @Test(
+        "whole conversations beside a text of their question, and a row that is something else, too"
+    )
+    func others() throws {
+        let line =
+            #"{"prompt":"u","chosen":[{"role":"user","content":"u"},{"role":"assistant","content":"c"}],"#
+            + #""rejected":[{"role":"user","content":"u"},{"role":"assistant","content":"r"}],"#
+            + #""messages":[{"role":"user","content":"m"}]}"#
+        #expect(try row(line) == .conversation([ChatTurn(role: "user", content: "m")]))
+        var fields = RowFields()
+        fields.comparesAnswers = true
+        let found = try Array(line.utf8).withUnsafeBytes { try PairRow(line: $0, fields: fields) }
+        guard case .preference(.conversation(let turns, nil), _) = found else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(turns.map(\.content) == ["u", "c"] && turns.map(\.isTrained) == [false, true])
+    }
+
+    static let malformed: [(String, LineProblem)] = [
+        (#"{"prompt":"p","chosen":"c","rejected":"c"}"#, .equalAnswers),
+        (
+            #"{"chosen":[{"role":"user","content":"c"}],"#
+                + #""rejected":[{"role":"user","content":"c"}]}"#, .equalAnswers
+        ),
+        (#"{"chosen":"c","rejected":"r"}"#, .missing(field: "prompt")),
+        (
+            #"{"prompt":"p","chosen":[{"role":"assistant","content":"c"}],"#
+                + #""rejected":[{"role":"assistant","content":"d"}]}"#, .noCommonPrompt
+        ),
+        (#"{"prompt":"p","chosen":"c"}"#, .missing(field: "rejected")),
+        (#"{"prompt":"p","rejected":"c"}"#, .missing(field: "chosen")),
+        (
+            #"{"prompt":"p","chosen":1,"rejected":"c"}"#,
+            .wrongType(field: "chosen", expected: "a string", found: "a number")
+        ),
+        (
+            #"{"prompt":"p","chosen":[{"role":"assistant","content":"c"}],"rejected":"c"}"#,
+            .wrongType(
+                field: "prompt", expected: "a list of messages, as chosen is", found: "a string")
+        ),
+    ]
+
+    @Test("a malformed row has its problem", arguments: malformed)
+    func problems(line: String, problem: LineProblem) {
+        #expect(throws: problem) { try row(line) }
+    }
+}

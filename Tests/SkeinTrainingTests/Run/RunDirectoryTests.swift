@@ -151,7 +151,7 @@ import Testing
     @Test("the output may have a token and a term before the run")
     func companions() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            for name in ["token", "term"] {
+            for name in ["token", "term", "references"] {
                 try AtomicFile.write("1", to: directory + "/" + name)
             }
             for resuming in [false, true] {
@@ -159,7 +159,9 @@ import Testing
                 #expect(try !RunDirectory(path: directory, resuming: resuming).isResumed)
             }
             try RunDirectory.check(directory + "/nothing", resuming: false)
-            #expect(try DiskStore().names(in: directory) == [".lock", "term", "token"])
+            #expect(
+                try DiskStore().names(in: directory)
+                    == [".lock", "references", "term", "token"])
             try AtomicFile.write("mine", to: directory + "/letter.txt")
             #expect(throws: TrainingError.outputNotEmpty(path: directory)) {
                 try RunDirectory.check(directory, resuming: false)

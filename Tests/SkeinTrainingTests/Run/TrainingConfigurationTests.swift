@@ -133,7 +133,7 @@ import Testing
             "weights": "streamed", "gradient-checkpointing": "on",
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
             "epsilon": "0.1", "template-argument": "enable_thinking=false",
-            "template-date": "2025-01-02", "field": "prompt=question",
+            "template-date": "2025-01-02", "field": "prompt=question", "loss": "dpo",
             "delta-codec": "topk", "topk-density": "0.5", "outer-momentum": "0.5",
             "rank-pattern": "q_proj=3", "alpha-pattern": "q_proj=3", "warmup-ratio": "0.5",
             "label-smoothing": "0.5", "rslora": "on", "dora": "on",

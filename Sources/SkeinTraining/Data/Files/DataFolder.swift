@@ -29,11 +29,11 @@ struct DataFolder {
     func files(for part: Part) throws -> [WeightedFile]? {
         let names = try DiskStore().names(in: path)
         let present = Set(names)
-        if present.contains(part.names[0] + ".jsonl") {
-            return [WeightedFile(path: FilePath.join(path, part.names[0] + ".jsonl"))]
-        }
         // A folder of mlx-lm's has these names alone: other files in it are something else.
-        if present.contains("train.jsonl") { return nil }
+        if present.contains("train.jsonl") {
+            let name = part.names[0] + ".jsonl"
+            return present.contains(name) ? [WeightedFile(path: FilePath.join(path, name))] : nil
+        }
         let others = part.names.flatMap { name in
             ([".jsonl"] + DataFileKind.suffixes).map { name + $0 }.filter(present.contains)
         }

@@ -109,10 +109,11 @@ package struct PairFile: Sendable {
             } catch let problem as TableProblem {
                 throw TrainingError.badTable(path: path, problem: problem)
             }
-            if !rows.isEmpty { try checkNames() }
+            if kind == .lines || kind == .list, !rows.isEmpty { try checkNames() }
         }
 
-        /// A name that nothing answers to would silently train other rows than were meant.
+        /// A name that nothing answers to would silently train other rows than were meant. (A table is
+        /// asked for its columns; a part that is optional may be empty in all of its rows.)
         private func checkNames() throws {
             guard let form = form?.0 else { return }
             for part in RowFields.Part.allCases where fields.given[part] != nil {

@@ -34,6 +34,7 @@ struct TokenCacheKey: Sendable, Hashable {
         // Only where they are something else, so that keys of other runs stay as they were.
         if kind != .lines { digested.append(kind.rawValue) }
         if !fields.isEmpty { digested.append("fields " + fields.text) }
+        if encoder.comparesAnswers { digested.append("pairs of answers") }
         digest = digested.finish()
         self.fields = fields
     }
