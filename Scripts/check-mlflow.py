@@ -19,6 +19,7 @@ NAMES = {
     "tokens_per_second": "train/tokens_per_second", "seconds": "train/seconds", "tokens": "train/tokens",
     "loss_tokens": "train/loss_tokens", "epoch": "train/epoch", "workers": "train/workers",
     "validation_loss": "validation/loss", "validation_tokens": "validation/tokens",
+    "validation_accuracy": "validation/accuracy",
     "coordinator_cpu_seconds": "coordinator/cpu_seconds", "sent_bytes": "coordinator/sent_bytes",
     "received_bytes": "coordinator/received_bytes", "payload_bytes": "coordinator/payload_bytes",
 }

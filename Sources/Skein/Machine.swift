@@ -64,6 +64,13 @@ public struct Machine: Sendable {
         set { values.samplePrompt = newValue.isEmpty ? nil : newValue }
     }
 
+    /// Whether to validate, and answer `samplePrompts`, before the first step, too. It is an event and a
+    /// line of metrics.jsonl, of step 0; nothing is decided by it.
+    public var validatesAtStart: Bool {
+        get { values.validateAtStart == true }
+        set { values.validateAtStart = newValue ? true : nil }
+    }
+
     /// Receives a coordinator's or worker's messages about its network, on the thread that writes
     /// them, which it must not block; nil drops them. The run itself reports through `events`.
     public var log: (@Sendable (String) -> Void)?

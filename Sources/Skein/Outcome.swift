@@ -6,9 +6,10 @@ public struct Outcome: Sendable, Equatable {
     public let step: Int
     /// false: the run was stopped, and `resume()` continues from its checkpoint.
     public let isComplete: Bool
-    /// The step whose adapter is kept: the one with the best validation loss, or the last one.
+    /// The step whose adapter is kept: the one with the best validation, or the last one.
     public let keptStep: Int
-    /// Lowest mean loss over the validation rows; nil without such rows.
+    /// Mean loss of that adapter over the validation rows; nil without such rows. It is the lowest one,
+    /// unless `Recipe.bestMetric` says otherwise.
     public let bestValidationLoss: Double?
     /// Mean loss of the kept adapter over the test rows; nil if it was not measured.
     public let testLoss: Double?

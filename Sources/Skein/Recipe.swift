@@ -254,10 +254,23 @@ public struct Recipe: Sendable, Equatable {
         set { values.outerMomentum = newValue }
     }
 
-    /// Validations without a lower loss after which the run stops; nil: never.
+    /// Validations without a better one after which the run stops; nil: never.
     public var earlyStopPatience: Int? {
         get { values.earlyStopPatience }
         set { values.earlyStopPatience = newValue }
+    }
+
+    /// Steps between validations, besides those after each epoch; 1 or more, nil: none besides. The best
+    /// adapter of all of them is kept.
+    public var validateEvery: Int? {
+        get { values.validateEvery }
+        set { values.validateEvery = newValue }
+    }
+
+    /// What makes a validation the best one; nil: the lowest loss.
+    public var bestMetric: BestMetric? {
+        get { values.bestMetric.map { BestMetric(named: $0) } }
+        set { values.bestMetric = newValue.map { .init(named: $0) } }
     }
 
     /// Seed of the split, the row order, the initial A and dropout; 0 or more.

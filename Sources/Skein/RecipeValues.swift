@@ -43,6 +43,15 @@ extension Recipe {
         case simpo
     }
 
+    /// What makes a validation the best one of a run.
+    public enum BestMetric: String, Sendable, CaseIterable {
+        /// The lowest loss.
+        case loss
+        /// The highest share of loss tokens that the model would have picked itself; with a loss of
+        /// pairs, of pairs whose chosen answer is ahead.
+        case accuracy
+    }
+
     /// Precision of a gradient that leaves its micro-batch.
     public enum Precision: String, Sendable, CaseIterable {
         /// Not rounded.

@@ -12,14 +12,15 @@ public enum TrainingEvent: Sendable, Equatable {
     case resumed(step: Int)
     /// A step is done.
     case step(Step)
-    /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none.
+    /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none. Of step 0:
+    /// before the first step.
     case validation(step: Int, loss: Double?, isBest: Bool)
     /// The answer to one of the prompts that are answered after each validation; nil if the model's
     /// logits were not finite.
     case sample(step: Int, prompt: String, answer: String?)
     /// A checkpoint is on disk; the run can resume after this step.
     case checkpoint(step: Int, path: String)
-    /// The validation loss stopped improving; the adapter of step `best` is kept.
+    /// Validations stopped improving; the adapter of step `best` is kept.
     case stoppedEarly(step: Int, best: Int)
     /// Something that a person should know; the run continues.
     case warning(String)

@@ -30,6 +30,10 @@ enum RunScalars {
     /// Of a validation; none for one without rows.
     static func of(_ metrics: ValidationMetrics) -> [Scalar] {
         guard let loss = metrics.loss else { return [] }
-        return [(validationLoss, loss), ("validation/tokens", Double(metrics.tokens))]
+        var scalars = [(validationLoss, loss), ("validation/tokens", Double(metrics.tokens))]
+        if metrics.namesAccuracy, let accuracy = metrics.tokenAccuracy {
+            scalars.append(("validation/accuracy", accuracy))
+        }
+        return scalars
     }
 }

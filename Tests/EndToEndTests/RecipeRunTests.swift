@@ -38,6 +38,12 @@ struct RecipeRunTests {
         Recipe("label-smoothing", ["--label-smoothing", "0.1"]),
         Recipe("neftune", ["--neftune-alpha", "5"]),
         Recipe(
+            "validate-every",
+            [
+                "--validate-every", "2", "--best-metric", "accuracy", "--validate-at-start",
+                "--learning-rate", "0.05", "--sample-prompt", "1?",
+            ]),
+        Recipe(
             "local steps",
             [
                 "--local-steps", "2", "--logical-workers", "2", "--batch-size", "1",
@@ -160,6 +166,10 @@ struct RecipeRunTests {
                     "--rank-pattern"
                 ),
                 (["--lora-plus-ratio", "0"], "--lora-plus-ratio"),
+                (
+                    ["--validate-every", "2", "--validation-split", "0"],
+                    "--validate-every needs --validation-split above 0, or a file"
+                ),
             ] {
                 let ending = try SkeinProcess.run(bench.trainWords("x", more))
                 #expect(ending.status == 64)

@@ -136,6 +136,33 @@ struct MLflowTests {
         }
     }
 
+    @Test("a validation before the first step is sent once, and the accuracy that decides, too")
+    func atStart() throws {
+        try TestPaths.withTemporaryDirectory { temporary in
+            let server = FakeMLflow()
+            let directory = try Directory(temporary)
+            do {
+                let metrics = try Metrics(
+                    path: directory.path + "/metrics.jsonl", keepingThroughStep: -1)
+                for step in [0, 3] {
+                    try metrics.append(
+                        ValidationMetrics(
+                            step: step, epoch: 0, loss: 4 - Double(step), tokens: 11,
+                            tokenAccuracy: 0.25, namesAccuracy: true))
+                }
+            }
+            // Three processes, of which each asks the server what it has.
+            for _ in 0..<3 { try send(server, directory) }
+            let run = try #require(server.runs.first)
+            for (key, values) in [
+                ("validation/loss", [4, 1]), ("validation/accuracy", [0.25, 0.25]),
+            ] {
+                let found = run.metrics.filter { $0.key == key }
+                #expect(found.map(\.step) == [0, 3] && found.map(\.value) == values)
+            }
+        }
+    }
+
     @Test("what is appended while the run goes on is sent, and a damaged line is left out")
     func growing() throws {
         try TestPaths.withTemporaryDirectory { temporary in

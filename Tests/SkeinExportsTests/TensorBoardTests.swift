@@ -201,6 +201,39 @@ struct TensorBoardTests {
         }
     }
 
+    @Test("the validation before the first step stands once, whichever process has written it")
+    func atStart() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let validation = ValidationMetrics(
+                step: 0, epoch: 0, loss: 0.5, tokens: 2, tokenAccuracy: 0.25, namesAccuracy: true)
+            let lines = [validation.line.text, step(1).line.text, step(2).line.text]
+            try AtomicFile.write(
+                lines.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
+            // The first of these has no file of a process before it.
+            let late = directory + "/late"
+            for _ in 0..<2 {
+                let export = TensorBoardExport(directory: late, run: directory, log: Log())
+                export.note(.resumed(step: 2, rejected: []))
+                export.finish()
+            }
+            let tb = directory + "/tb"
+            let first = TensorBoardExport(directory: tb, run: directory, log: Log())
+            first.note(.validation(validation, isBest: false))
+            first.note(.step(step(1), stepCount: 9))
+            first.finish()
+            let second = TensorBoardExport(directory: tb, run: directory, log: Log())
+            second.note(.resumed(step: 2, rejected: []))
+            second.finish()
+            for place in [late, tb] {
+                let found = try self.lines(in: place)
+                for line in ["0 validation/loss 0.5", "0 validation/accuracy 0.25"] {
+                    #expect(found.filter { $0 == line }.count == 1, "\(place): \(found)")
+                }
+                #expect(found.contains("2 train/loss 0.5"))
+            }
+        }
+    }
+
     @Test("a torn or foreign file does not stop a resumed run's export")
     func damaged() throws {
         try TestPaths.withTemporaryDirectory { directory in

@@ -43,6 +43,8 @@ import Testing
         ("template-argument", { $0.templateArgument = "a=1" }),
         ("template-date", { $0.templateDate = "2025-01-02" }),
         ("early-stop-patience", { $0.earlyStopPatience = 7 }),
+        ("validate-every", { $0.validateEvery = 7 }),
+        ("best-metric", { $0.bestMetric = .accuracy }),
         ("gradient-codec", { $0.gradientCodec = .int8 }), ("compute", { $0.compute = .bf16 }),
     ]
 
@@ -104,6 +106,7 @@ import Testing
         #expect(
             rawValues(Recipe.PreferenceLoss.self)
                 == rawValues(SkeinTensors.PreferenceLoss.Kind.self))
+        #expect(rawValues(Recipe.BestMetric.self) == rawValues(SkeinTraining.BestMetric.self))
         #expect(rawValues(Recipe.Compute.self) == rawValues(ComputeType.self))
         #expect(rawValues(Machine.Weights.self) == rawValues(ResidenceChoice.self))
     }
@@ -117,6 +120,7 @@ import Testing
         machine.keepCheckpoints = 7
         machine.saveStateEvery = 7
         machine.samplePrompts = ["7"]
+        machine.validatesAtStart = true
         var cluster = Cluster()
         cluster.minimumWorkers = 7
         cluster.patience = .seconds(7)

@@ -15,7 +15,7 @@ final class SessionRun: @unchecked Sendable {
         case begun
         /// After the iteration `metrics` tells of.
         case iteration(StepMetrics)
-        /// After the validation of an epoch; nil without one.
+        /// After an epoch and its validation; nil without one.
         case epoch(Int, ValidationMetrics?)
     }
 
@@ -83,11 +83,11 @@ final class SessionRun: @unchecked Sendable {
         case .warning(let text): feeds.warnings.send(text)
         case .ready:
             let done = session.checkpoints.last?.iteration ?? 0
-            enter(.training, at: done)
+            enter(done == 0 && job.validatesAtStart ? .evaluating : .training, at: done)
             pause?(.begun)
         case .loop(let event): note(event, job)
         case .trained:
-            if !job.test.isEmpty, !flag.isSet { enter(.evaluating, at: job.plan.epochCount) }
+            if !job.test.isEmpty, !flag.isSet { enter(.evaluating, at: job.validations.count) }
         }
     }
 
@@ -104,9 +104,10 @@ final class SessionRun: @unchecked Sendable {
         case .step(let line, let count): note(line, of: count, job)
         case .validation(let line, _):
             unsaved[line.step, default: [:]].merge(line.progress) { $1 }
-            advance(to: line.epoch)
-            report(.evaluating, line.epoch, of: job.plan.epochCount, line.progress)
-            pause?(.epoch(line.epoch, line))
+            let count = job.validations.count(through: line.step)
+            advance(to: count)
+            report(.evaluating, count, of: job.validations.count, line.progress)
+            if job.validations.endsEpoch(line.step) { pause?(.epoch(line.epoch, line)) }
             if !job.samplePrompts.isEmpty {
                 samples = 0
                 enter(.inferencing, at: 0)
@@ -135,9 +136,9 @@ final class SessionRun: @unchecked Sendable {
             report(.training, line.step, of: count, line.progress)
         }
         pause?(.iteration(line))
-        guard line.step == count || line.step % job.plan.stepsPerEpoch == 0 else { return }
+        guard job.validations.isDue(after: line.step) else { return }
         if job.wantsValidation {
-            enter(.evaluating, at: line.epoch - 1)
+            enter(.evaluating, at: job.validations.count(through: line.step) - 1)
         } else {
             pause?(.epoch(line.epoch, nil))
             if !job.samplePrompts.isEmpty {
@@ -149,7 +150,7 @@ final class SessionRun: @unchecked Sendable {
 
     private func isSaved(_ step: Int, _ job: SkeinTraining.TrainingJob) -> Bool {
         step % session.sessionParameters.checkpointInterval == 0
-            || step % job.plan.stepsPerEpoch == 0
+            || job.validations.isDue(after: step)
     }
 
     private func returnToTraining(from step: Int, _ job: SkeinTraining.TrainingJob) {

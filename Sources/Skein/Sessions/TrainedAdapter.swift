@@ -6,7 +6,7 @@ import Synchronization
 
 /// What a session has made: an adapter, and how good it is.
 public struct TrainedAdapter: Sendable {
-    /// The kept adapter: of the iteration with the lowest validation loss, or of the last one.
+    /// The kept adapter: of the iteration with the best validation, or of the last one.
     ///
     /// If the session has a temporary directory, the adapter's files are there as long as the
     /// session, its job or this value; `write(to:)` makes a copy that stays.

@@ -80,7 +80,7 @@ public final class TrainingSession: Sendable {
     public var extractedFeatures: ExtractedFeatures? { state.withLock(\.features) }
 
     /// The checkpoints on disk, oldest first: the newest `Machine.keepCheckpoints`, and that of the
-    /// lowest validation loss.
+    /// best validation.
     public var checkpoints: [Checkpoint] { state.withLock(\.checkpoints) }
 
     /// Removes checkpoints. The session then continues from the newest one that is left, or from the

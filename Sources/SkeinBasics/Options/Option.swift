@@ -109,6 +109,20 @@ extension Option where Value == Bool {
     }
 }
 
+extension Option where Value == Bool? {
+    /// A flag that is newer than run.json and offers, which name it only where it is given.
+    package static func laterFlag(
+        _ name: String, in heading: OptionHeading? = nil, _ help: String
+    ) -> Option {
+        let format = ValueFormat<Bool>.presence.optional
+        return Option(
+            description: OptionDescription(
+                name, format, heading: heading, help: help, isFlag: true),
+            format: format, fallback: .some(nil)
+        ).namedOnlyWhenGiven()
+    }
+}
+
 /// The heading under which help lists options.
 package struct OptionHeading: Sendable, Equatable {
     package let title: String

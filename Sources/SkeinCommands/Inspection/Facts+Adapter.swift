@@ -24,6 +24,9 @@ extension Facts {
         add("step", state.step)
         add("epoch", state.epoch)
         add("best_validation_loss", state.bestValidationLoss.map { .number($0) } ?? .null)
+        if let accuracy = state.bestValidationAccuracy {
+            add("best_validation_accuracy", .number(accuracy))
+        }
         add("best_step", state.bestStep)
         add("validations_since_best", state.validationsSinceBest)
         add("configuration_sha256", state.configurationDigest)

@@ -42,7 +42,7 @@ extension Facts {
             "configuration", .object(run.configuration.fields),
             shown: run.configuration.fields.filter { !Self.isNull($0.1) }
                 .map { "--\($0.0) \(Self.plain($0.1))" }.joined(separator: "\n"))
-        try addProgress(paths)
+        try addProgress(paths, run.configuration.usedBestMetric)
         try addCheckpoints(paths)
         try addResult(paths)
     }
@@ -71,7 +71,7 @@ extension Facts {
                 + "\(Figures.grouped(report.lossTokens)) of them with loss")
     }
 
-    private mutating func addProgress(_ paths: RunPaths) throws {
+    private mutating func addProgress(_ paths: RunPaths, _ metric: BestMetric) throws {
         var first: StepMetrics?
         var last: StepMetrics?
         var best: ValidationMetrics?
@@ -85,9 +85,7 @@ extension Facts {
                     last = metrics
                     tokens &+= metrics.tokens
                 case .validation(let metrics):
-                    guard let loss = metrics.loss else { return }
-                    if let known = best?.loss, known <= loss { return }
-                    best = metrics
+                    if metrics.isBetter(than: best, by: metric) { best = metrics }
                 case .sample: break
                 }
             }
@@ -98,6 +96,9 @@ extension Facts {
         add("first_loss", first.map { .number($0.loss) } ?? .null)
         add("last_loss", last.map { .number($0.loss) } ?? .null)
         add("best_validation_loss", best?.loss.map { .number($0) } ?? .null)
+        if metric == .accuracy {
+            add("best_validation_accuracy", best?.tokenAccuracy.map { .number($0) } ?? .null)
+        }
         add("best_validation_step", best.map { .integer($0.step) } ?? .null)
     }
 

@@ -21,7 +21,8 @@ enum ReportFacts {
             row("last loss") { loss($0.totals.lastLoss) },
             row("best validation loss") { run in
                 guard let best = run.bestValidation else { return "none" }
-                return "\(loss(best.loss)) after step \(Figures.grouped(best.step))"
+                let accuracy = best.tokenAccuracy.map { ", accuracy \(loss($0))" } ?? ""
+                return "\(loss(best.loss))\(accuracy) after step \(Figures.grouped(best.step))"
             },
             row("tokens") { Figures.grouped($0.totals.tokens) },
             row("tokens with loss") { Figures.grouped($0.totals.lossTokens) },

@@ -107,9 +107,9 @@ struct ReportedRun: Sendable {
             totals.add(metrics)
         case .validation(let metrics):
             history.add(metrics)
-            guard let loss = metrics.loss else { return }
-            if let best = bestValidation?.loss, best <= loss { return }
-            bestValidation = metrics
+            if metrics.isBetter(than: bestValidation, by: run.configuration.usedBestMetric) {
+                bestValidation = metrics
+            }
         case .sample(let sample): history.add(sample)
         }
     }

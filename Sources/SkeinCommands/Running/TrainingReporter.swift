@@ -114,8 +114,10 @@ final class TrainingReporter: Sendable {
                         run: run, epoch: metrics.epoch, began: began, firstStep: $0.firstStep))
             }
         case .validation(let metrics, let isBest):
+            let accuracy =
+                metrics.namesAccuracy ? ", accuracy \(Self.decimals(metrics.tokenAccuracy))" : ""
             info(
-                "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss)) over "
+                "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss))\(accuracy) over "
                     + "\(metrics.tokens) \(job.comparesAnswers ? "pairs" : "tokens")\(isBest ? ", the best so far" : "")"
             )
         case .sample(let sample):

@@ -11,6 +11,7 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .step(let step): "step \(step)"
+        case .validation(0): "validation before the first step"
         case .validation(let step): "validation after step \(step)"
         case .references: "log-probabilities under the base model"
         }

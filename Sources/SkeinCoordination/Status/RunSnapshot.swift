@@ -20,7 +20,7 @@ package struct RunSnapshot: Sendable, Equatable {
         package var gradientNorm: Double?
         /// Of the last validation that had rows.
         package var validationLoss: Double?
-        /// The lowest validation loss, and after which step.
+        /// The loss of the best validation, and after which step.
         package var bestValidationLoss: Double?
         package var bestStep: Int?
         /// Of all committed steps of the plan, and of the loss tokens among them.

@@ -144,7 +144,8 @@ final class MLflowSession {
                 )
             case .sample: continue
             }
-            guard !scalars.isEmpty, step > here.steps[mark] ?? 0 else { continue }
+            // A validation may stand before the first step.
+            guard !scalars.isEmpty, step > here.steps[mark] ?? -1 else { continue }
             here.steps[mark] = step
             let moment = time(step, here.elapsed)
             // The mark last: where it is, a server that writes one by one has the others, too.

@@ -117,7 +117,10 @@ private final class Writer: @unchecked Sendable {
         guard step > 0 else { return }
         continues = true
         // A kill may have cut off the validation of the last known step: that step is written again.
-        let known = max(1, try lastStep(upTo: step) ?? 1)
+        let last = try lastStep(upTo: step)
+        let known = max(1, last ?? 1)
+        // Without any file the validation before the first step is in none, either.
+        let first = last == nil ? 0 : known
         let now = Date().timeIntervalSince1970
         try write([EventRecord(wallTime: now, step: known, content: .start)])
         let tail = MetricsTail(path: FilePath.join(run, "metrics.jsonl"))
@@ -125,7 +128,7 @@ private final class Writer: @unchecked Sendable {
         while true {
             let piece = try tail.piece(from: offset, most: Limits.waiting)
             try write(
-                piece.records.flatMap { Self.records($0, in: known...step, at: now) })
+                piece.records.flatMap { Self.records($0, in: first...step, at: now) })
             guard piece.end > offset else { return }
             offset = piece.end
         }

@@ -24,6 +24,11 @@ struct OwnRun: Sendable {
         private(set) var validation: ValidationMetrics?
         private(set) var best: ValidationMetrics?
         var microBatches = 0
+        private let bestMetric: BestMetric
+
+        init(bestMetric: BestMetric) {
+            self.bestMetric = bestMetric
+        }
 
         mutating func add(_ metrics: StepMetrics) {
             tokens &+= metrics.tokens
@@ -32,10 +37,9 @@ struct OwnRun: Sendable {
         }
 
         mutating func add(_ metrics: ValidationMetrics) {
-            guard let loss = metrics.loss else { return }
+            guard metrics.loss != nil else { return }
             validation = metrics
-            if let known = best?.loss, known <= loss { return }
-            best = metrics
+            if metrics.isBetter(than: best, by: bestMetric) { best = metrics }
         }
     }
 
@@ -57,8 +61,14 @@ struct OwnRun: Sendable {
     }
 
     /// Call this when the first step begins.
-    mutating func began(now: ContinuousClock.Instant) {
-        phase = .computing(.step(run.step + 1), since: now)
+    ///
+    /// - Parameters:
+    ///   - validates: whether a run that is not resumed validates before it.
+    ///   - now: the time.
+    mutating func began(validates: Bool, now: ContinuousClock.Instant) {
+        phase = .computing(
+            validates && run.step == 0 ? .validation(afterStep: 0) : .step(run.step + 1),
+            since: now)
     }
 
     /// - Parameters:

@@ -52,7 +52,8 @@ enum PrometheusText {
                 run.validationLoss
             ),
             (
-                "skein_best_validation_loss", "The lowest validation loss so far, in nats.",
+                "skein_best_validation_loss",
+                "The validation loss of the best adapter so far, in nats.",
                 run.bestValidationLoss
             ),
             ("skein_learning_rate", "Learning rate of the last step.", run.learningRate),

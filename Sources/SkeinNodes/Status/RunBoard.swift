@@ -22,7 +22,9 @@ package final class RunBoard: Sendable {
         var own = OwnRun()
         var history = RunHistory()
         var report: DataReport?
-        var validates = false
+        var validations: ValidationPlan?
+        var validatesAtStart = false
+        var bestMetric = BestMetric.loss
         /// The plan's steps after the last one that was noted, for the count of micro-batches.
         var planned: StepPlan.Steps?
         var timeline: [RoundTimelineEntry] = []
@@ -40,7 +42,9 @@ package final class RunBoard: Sendable {
         state.withLock { state in
             state.output = output
             state.report = job.report
-            state.validates = job.wantsValidation
+            state.validations = job.wantsValidation ? job.validations : nil
+            state.validatesAtStart = job.validatesAtStart
+            state.bestMetric = job.configuration.usedBestMetric
             state.own.prepared(
                 output: output, stepCount: job.plan.stepCount, epochCount: job.plan.epochCount)
             state.planned = job.plan.steps()
@@ -56,7 +60,7 @@ package final class RunBoard: Sendable {
 
     /// The first step begins in this process.
     package func began(now: ContinuousClock.Instant = .now) {
-        state.withLock { $0.own.began(now: now) }
+        state.withLock { $0.own.began(validates: $0.validatesAtStart, now: now) }
     }
 
     /// The run has ended, complete or not.
@@ -80,13 +84,12 @@ package final class RunBoard: Sendable {
     ) throws {
         switch event {
         case .resumed(let step, _): try resume(after: step, in: store)
-        case .step(let metrics, let stepCount):
+        case .step(let metrics, _):
             state.withLock { state in
-                let planned = state.planned?.next()
-                let count = planned?.microBatches.count ?? 0
-                let isEnd = planned?.endsEpoch == true || metrics.step == stepCount
+                let count = state.planned?.next()?.microBatches.count ?? 0
                 state.own.committed(
-                    metrics, microBatches: count, validates: isEnd && state.validates, now: now)
+                    metrics, microBatches: count,
+                    validates: state.validations?.isDue(after: metrics.step) ?? false, now: now)
                 state.history.add(metrics)
                 guard state.cluster == nil else { return }
                 state.timeline.append(RoundTimelineEntry(ownStep: metrics, pieces: count))
@@ -107,7 +110,7 @@ package final class RunBoard: Sendable {
     private func resume(after step: Int, in store: any Store) throws {
         let path = FilePath.join(state.withLock { $0.output }, "metrics.jsonl")
         var history = RunHistory()
-        var past = OwnRun.Past()
+        var past = OwnRun.Past(bestMetric: state.withLock { $0.bestMetric })
         func take(_ record: Metrics.Record) {
             switch record {
             case .step(let metrics) where metrics.step <= step:

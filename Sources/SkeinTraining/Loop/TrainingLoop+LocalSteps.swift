@@ -7,6 +7,8 @@ struct LocalProgress {
     let settings: LocalSettings
     /// Rounds between checkpoints.
     let interval: Int
+    /// There is a checkpoint after each of these.
+    let validations: ValidationPlan
     /// What the next round starts from.
     var outer: OuterState
     /// What coding the averages has lost so far.
@@ -22,6 +24,7 @@ struct LocalProgress {
         guard let settings = job.local else { return nil }
         self.settings = settings
         interval = job.configuration.saveStateEvery ?? LocalSettings.usualSaveInterval
+        validations = job.validations
         let start = OuterState(parameters: job.initial.values)
         outer = start
         error = [Float](repeating: 0, count: start.count)
@@ -41,7 +44,7 @@ struct LocalProgress {
 
     /// Whether a checkpoint follows a round.
     func isSaving(after planned: PlannedStep) -> Bool {
-        planned.endsEpoch || planned.step - history.round >= interval
+        validations.isDue(after: planned.step) || planned.step - history.round >= interval
     }
 
     /// For each piece of work of a round, whether its state goes into a checkpoint: into the one that

@@ -40,9 +40,9 @@ extension TrainingLoop {
                     averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
             }
             stopping = EarlyStopping(
-                patience: job.configuration.earlyStopPatience,
-                bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
-                validationsSinceBest: state.validationsSinceBest)
+                patience: job.configuration.earlyStopPatience, metric: stopping.metric,
+                bestLoss: state.bestValidationLoss, bestAccuracy: state.bestValidationAccuracy,
+                bestStep: state.bestStep, validationsSinceBest: state.validationsSinceBest)
             try restoreAdapter(from: checkpoint)
             // A kill may have come between the last checkpoint and its pruning. The best step is
             // the one that this checkpoint names, which the pruning before it has kept.
@@ -104,7 +104,8 @@ extension TrainingLoop {
         let checkpoint = Checkpoint(
             state: TrainingState(
                 step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
-                bestStep: stopping.bestStep, validationsSinceBest: stopping.validationsSinceBest,
+                bestValidationAccuracy: stopping.bestAccuracy, bestStep: stopping.bestStep,
+                validationsSinceBest: stopping.validationsSinceBest,
                 configurationDigest: job.configuration.digest.description),
             adapter: job.adapterConfiguration, parameters: parameters,
             averages: local?.outer.momentum ?? optimizer.averages,

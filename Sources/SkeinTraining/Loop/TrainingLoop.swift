@@ -7,8 +7,8 @@ import SkeinModels
 ///
 /// For each step of the plan, a `GradientSource` computes the micro-batches. Their gradients are
 /// summed in one fixed tree, divided once by the step's loss tokens, clipped, and applied by AdamW,
-/// after the step is in the ledger. After every epoch the adapter is validated on held-out rows;
-/// the best one so far is kept. The result is a function of the job alone: it does not depend on
+/// after the step is in the ledger. After every epoch, or more often, the adapter is validated on
+/// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not depend on
 /// who computes, or on how often the run is killed.
 package struct TrainingLoop {
     /// What a loop reports as it goes.
@@ -34,6 +34,7 @@ package struct TrainingLoop {
         package var step: Int
         /// false: interrupted; the checkpoint of `step` holds everything.
         package var isComplete: Bool
+        /// Of the adapter that was kept.
         package var bestValidationLoss: Double?
         /// The step whose adapter was kept: the best one, or the last without validation.
         package var keptStep: Int
@@ -88,7 +89,9 @@ package struct TrainingLoop {
         otherRate = job.configuration.rateFactor(job.shape.layout)
         optimizer = AdamW(
             settings: job.configuration.adamW, count: local == nil ? parameters.count : 0)
-        stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
+        stopping = EarlyStopping(
+            patience: job.configuration.earlyStopPatience,
+            metric: job.configuration.usedBestMetric)
         writer = CheckpointWriter(
             store: directory.checkpoints, layout: job.shape.layout,
             keeping: job.configuration.keepCheckpoints, beside: beside)
@@ -120,8 +123,10 @@ package struct TrainingLoop {
         let ledger = try Ledger(
             path: directory.ledger, keepingThroughStep: step, in: directory.store)
         let metrics = try Metrics(
-            path: directory.metrics, keepingThroughStep: step, in: directory.store)
+            path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
+            in: directory.store)
         try checkLedger()
+        try judgeAtStart(metrics)
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
@@ -149,8 +154,8 @@ package struct TrainingLoop {
             try report(.step(line, stepCount: job.plan.stepCount))
             try reportSaved(writer.poll())
 
-            let isLast = step == job.plan.stepCount
-            if planned.endsEpoch || isLast {
+            let isJudged = job.validations.isDue(after: step)
+            if isJudged {
                 try judge(metrics, epoch: planned.epoch)
                 try writeSamples(metrics, epoch: planned.epoch)
             }
@@ -158,10 +163,10 @@ package struct TrainingLoop {
             let isDue =
                 local.map { $0.history.round == step }
                 ?? Self.isDue(step, every: job.configuration.checkpointEvery)
-            if isDue || planned.endsEpoch || isLast || interrupted {
+            if isDue || isJudged || interrupted {
                 try save(epoch: planned.epoch)
             }
-            if interrupted && !isLast {
+            if interrupted && step < job.plan.stepCount {
                 // Without the logical workers' states nothing was saved.
                 guard canSave else { throw SourceStopped(reason: .interrupted) }
                 return outcome(isComplete: false)
@@ -217,32 +222,6 @@ package struct TrainingLoop {
         optimizer.update(
             &parameters, gradient: gradient, learningRate: learningRate, other: otherRate)
         return norm
-    }
-
-    /// Validates, and keeps the adapter if it is the best so far.
-    ///
-    /// If validation was asked for but has no rows, the loss is null and decides nothing.
-    private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
-        guard job.wantsValidation else { return }
-        let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
-        let isBest = result.loss.map { stopping.record(loss: $0, step: step) } ?? false
-        let line = ValidationMetrics(
-            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens,
-            tokenAccuracy: result.tokenAccuracy)
-        try metrics.append(line)
-        try report(.validation(line, isBest: isBest))
-        if isBest { try keepAdapter() }
-        if stopping.shouldStop {
-            try report(.stoppedEarly(step: step, best: stopping.bestStep))
-        }
-    }
-
-    /// Answers the sample prompts, for people to read.
-    private func writeSamples(_ metrics: borrowing Metrics, epoch: Int) throws {
-        guard !job.samplePrompts.isEmpty else { return }
-        let samples = try sample(parameters, step, epoch)
-        try metrics.append(samples)
-        for sample in samples { try report(.sample(sample)) }
     }
 
     /// The adapter that was kept, for the test rows.

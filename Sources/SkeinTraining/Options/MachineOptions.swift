@@ -33,6 +33,9 @@ package struct MachineOptions: OptionTable {
     ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
         try SamplePromptText.joined(first, second)
     }.takingJSONLists()
+    package let validateAtStart = Option.laterFlag(
+        "validate-at-start", in: .reports,
+        "validate and answer the sample prompts before the first step, too; decides nothing")
     package let logFormat = Option<Log.Format>(
         "log-format", .choice, default: "text", in: .machine, "format of the log on standard error")
 

@@ -10,6 +10,23 @@ extension TrainingConfiguration {
         try checkLoss()
     }
 
+    /// Refuses options about validations in a run that has none.
+    ///
+    /// - Parameter hasFile: whether there is a file of validation rows.
+    /// - Throws: `TrainingError.badCombination`.
+    func checkValidation(hasFile: Bool) throws(TrainingError) {
+        guard !hasFile, self.validationSplit == 0 else { return }
+        let atStart = MachineOptions.table.validateAtStart.description.name
+        for (isGiven, flag) in [
+            (self.validateEvery != nil, name(\.validateEvery)),
+            (self.bestMetric != nil, name(\.bestMetric)), (self.validateAtStart == true, atStart),
+        ] where isGiven {
+            throw .badCombination(
+                flag: flag,
+                problem: .needs("\(name(\.validationSplit)) above 0, or a file of validation rows"))
+        }
+    }
+
     private func checkSchedule() throws(TrainingError) {
         if self.warmupRatio != nil, self.warmupSteps > 0 {
             throw .badCombination(

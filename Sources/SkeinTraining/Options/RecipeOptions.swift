@@ -195,7 +195,16 @@ package struct RecipeOptions: OptionTable {
     ).namedOnlyWhenGiven()
     package let earlyStopPatience = Option.optional(
         "early-stop-patience", .integer(1...Limits.steps), absent: "off", in: .run,
-        "stop after this many validations without a lower loss")
+        "stop after this many validations without a better one")
+    package let validateEvery = Option.optional(
+        "validate-every", .integer(1...Limits.steps), absent: "each epoch", in: .run,
+        "validate after so many steps, too, and keep the best adapter of all of these; each has a "
+            + "checkpoint"
+    ).namedOnlyWhenGiven()
+    package let bestMetric = Option.optional(
+        "best-metric", ValueFormat<BestMetric>.choice, absent: "loss", in: .run,
+        "what makes a validation the best one: the lowest loss, or the highest token accuracy"
+    ).namedOnlyWhenGiven()
     package let gradientCodec = Option<GradientCodec>(
         "gradient-codec", .choice, default: "fp32", in: .run,
         "precision of a micro-batch's gradient")

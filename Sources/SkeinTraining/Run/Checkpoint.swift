@@ -11,7 +11,10 @@ package struct TrainingState: Sendable, Equatable {
     package var step: Int
     /// Epoch of the last step done, from 1.
     package var epoch: Int
+    /// Of the best validation.
     package var bestValidationLoss: Double?
+    /// Its accuracy, in a run that finds the best one by it; nil, and not written, in any other.
+    package var bestValidationAccuracy: Double?
     /// Step of the best validation; 0 before the first.
     package var bestStep: Int
     package var validationsSinceBest: Int
@@ -19,12 +22,14 @@ package struct TrainingState: Sendable, Equatable {
     package var configurationDigest: String
 
     package init(
-        step: Int, epoch: Int, bestValidationLoss: Double?, bestStep: Int,
-        validationsSinceBest: Int, configurationDigest: String
+        step: Int, epoch: Int, bestValidationLoss: Double?,
+        bestValidationAccuracy: Double? = nil, bestStep: Int, validationsSinceBest: Int,
+        configurationDigest: String
     ) {
         self.step = step
         self.epoch = epoch
         self.bestValidationLoss = bestValidationLoss
+        self.bestValidationAccuracy = bestValidationAccuracy
         self.bestStep = bestStep
         self.validationsSinceBest = validationsSinceBest
         self.configurationDigest = configurationDigest
@@ -35,6 +40,7 @@ extension TrainingState: Decodable {
     enum CodingKeys: String, CodingKey {
         case step, epoch
         case bestValidationLoss = "best_validation_loss"
+        case bestValidationAccuracy = "best_validation_accuracy"
         case bestStep = "best_step"
         case validationsSinceBest = "validations_since_best"
         case configurationDigest = "configuration_sha256"
@@ -45,13 +51,19 @@ extension TrainingState: Decodable {
 
     /// The text of state.json.
     var text: String {
-        RecordFile.text([
+        var fields: [JSONLine.Field] = [
             ("step", .integer(step)), ("epoch", .integer(epoch)),
             ("best_validation_loss", bestValidationLoss.map { .number($0) } ?? .null),
+        ]
+        if let accuracy = bestValidationAccuracy {
+            fields.append((CodingKeys.bestValidationAccuracy.rawValue, .number(accuracy)))
+        }
+        fields += [
             ("best_step", .integer(bestStep)),
             ("validations_since_best", .integer(validationsSinceBest)),
             ("configuration_sha256", .string(configurationDigest)),
-        ]) + "\n"
+        ]
+        return RecordFile.text(fields) + "\n"
     }
 }
 

@@ -83,32 +83,55 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
     package var loss: Double?
     /// Loss tokens of the validation rows.
     package var tokens: Int
-    /// Share of the loss tokens that the model considers the most likely; nil without any. It is not
-    /// written, so it is nil in a line that was read.
+    /// Share of the loss tokens that the model considers the most likely; nil without any, and in a
+    /// line that was read and does not name it.
     package var tokenAccuracy: Double?
+    /// Whether the line names it, as in a run that finds its best adapter by it.
+    package var namesAccuracy: Bool
 
     enum CodingKeys: String, CodingKey {
         case step, epoch
         case loss = "validation_loss"
         case tokens = "validation_tokens"
+        case tokenAccuracy = "validation_accuracy"
     }
 
     package init(
-        step: Int, epoch: Int, loss: Double?, tokens: Int, tokenAccuracy: Double? = nil
+        step: Int, epoch: Int, loss: Double?, tokens: Int, tokenAccuracy: Double? = nil,
+        namesAccuracy: Bool = false
     ) {
         self.step = step
         self.epoch = epoch
         self.loss = loss
         self.tokens = tokens
         self.tokenAccuracy = tokenAccuracy
+        self.namesAccuracy = namesAccuracy
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        step = try values.decode(Int.self, forKey: .step)
+        epoch = try values.decode(Int.self, forKey: .epoch)
+        loss = try values.decodeIfPresent(Double.self, forKey: .loss)
+        tokens = try values.decode(Int.self, forKey: .tokens)
+        tokenAccuracy = try values.decodeIfPresent(Double.self, forKey: .tokenAccuracy)
+        namesAccuracy = values.contains(.tokenAccuracy)
     }
 
     package var line: JSONLine {
-        JSONLine([
+        var fields: [JSONLine.Field] = [
             ("step", .integer(step)), ("epoch", .integer(epoch)),
             ("validation_loss", loss.map { .number($0) } ?? .null),
             ("validation_tokens", .integer(tokens)),
-        ])
+        ]
+        if namesAccuracy {
+            fields.append(
+                (
+                    CodingKeys.tokenAccuracy.rawValue,
+                    tokenAccuracy.map { .number($0) } ?? .null
+                ))
+        }
+        return JSONLine(fields)
     }
 }
 
@@ -160,7 +183,8 @@ package struct Metrics: ~Copyable {
 
     private let file: LineFile
 
-    /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from.
+    /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from; below 0: no
+    /// line.
     ///
     /// - Throws: `FileError`.
     package init(

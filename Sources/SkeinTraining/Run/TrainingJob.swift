@@ -86,6 +86,7 @@ package struct TrainingJob: Sendable {
         (decode, endOfTurnIDs) = (text.decode, text.endOfTurnIDs)
         let files = try DataFiles(
             path: dataPath, validation: configuration.validData, test: configuration.testData)
+        try configuration.checkValidation(hasFile: files.validation != nil)
         var source = TokenSource(
             encoder: encoder, fields: configuration.rowFields,
             skippingBadLines: configuration.skipBadLines,
@@ -242,9 +243,6 @@ package struct TrainingJob: Sendable {
                 data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
                 recipe: configuration.recipeTexts))
     }
-
-    /// Whether validation was asked for, with or without rows for it.
-    package var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
 
     /// Says that a row is longer than the model was made for; nil if none is.
     package var contextWarning: String? {

@@ -87,7 +87,9 @@ struct MadeUpModel: Sendable {
         let isPoisoned = isFirst && step == poisonedValidation
         return BatchLoss(
             lossSum: isPoisoned ? .nan : loss(rows, parameters, step: -1), lossTokens: tokens,
-            correct: rows.reduce(0) { $0 + $1.number % ($1.lossTokenCount + 1) })
+            correct: rows.reduce(0) {
+                $0 + Int(Self.mix($1.number, step, 2) % UInt64($1.lossTokenCount + 1))
+            })
     }
 
     /// As a worker computes a lease.

@@ -71,30 +71,54 @@ final class SimulatedJob: Sendable {
 
     private func computed(_ poison: Poison) throws -> Expected {
         let disk = VirtualDisk(seed: 0)
-        let directory = try RunDirectory(path: "/run", resuming: false, in: disk.opened())
-        let source = StraightSource(model: model(poison))
-        var step = 0
-        var loop = try TrainingLoop(
-            job: job, directory: directory, source: source,
-            validate: { [job] in
-                source.evaluate(
-                    job.validation, afterStep: step, parameters: $0,
-                    microBatchTokens: job.configuration.microBatchTokens)
-            },
-            report: { if case .step(let metrics, _) = $0 { step = metrics.step } },
-            shouldStop: { false },
-            beside: BesideRun { work in
-                work()
-                return {}
-            })
         var failingStep: Int?
         do {
-            _ = try loop.run()
+            _ = try straight(in: disk.opened(), poison)
         } catch TrainingError.lossNotFinite(let step, _) {
             failingStep = step
         }
         return Expected(
             files: try RunFiles(disk, directory: "/run"), failingStep: failingStep)
+    }
+
+    /// Begins or continues the run in one process.
+    ///
+    /// - Returns: how it ended.
+    /// - Throws: what ends it, also a death of the process.
+    func straight(
+        in store: VirtualStore, _ poison: Poison = Poison()
+    ) throws -> TrainingLoop.Outcome {
+        let directory = try RunDirectory(path: "/run", resuming: true, in: store)
+        let source = StraightSource(model: model(poison))
+        var newest = 0
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            validate: { [job] in
+                source.evaluate(
+                    job.validation, afterStep: newest, parameters: $0,
+                    microBatchTokens: job.configuration.microBatchTokens)
+            },
+            sample: { [job] _, step, epoch in
+                job.configuration.samplePrompt.map { prompts in
+                    prompts.map {
+                        SampleMetrics(
+                            step: step, epoch: epoch, prompt: $0, text: "after \(step)", tokens: 1)
+                    }
+                } ?? []
+            },
+            report: { event in
+                switch event {
+                case .step(let metrics, _): newest = metrics.step
+                case .resumed(let step, _): newest = step
+                default: break
+                }
+            },
+            shouldStop: { false },
+            beside: BesideRun { work in
+                work()
+                return {}
+            })
+        return try loop.run()
     }
 
     // MARK: The runs that seeds choose from
@@ -117,12 +141,35 @@ final class SimulatedJob: Sendable {
             configuration.batchSize = 2
             configuration.epochs = 3
             configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
+            if number == 2 {
+                (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            }
+            configuration.validateAtStart = number == 0
             var random = SplitMix(state: UInt64(number) &+ 99)
             // The last round of an epoch is short, or has fewer rows than logical workers.
             let rows = 6 * (2 + number) * 3 + [1, 5, 9, 2][number]
             return try SimulatedJob(
                 configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }
             )
+        }
+    }
+
+    /// Stops early by the accuracy of validations after every second step; with local steps, too.
+    static let judged = Result {
+        try [false, true].map { isLocal in
+            var configuration = SimulatedJob.configuration(2)
+            configuration.gradientCodec = .fp32
+            configuration.batchSize = isLocal ? 1 : 4
+            configuration.epochs = 8
+            (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            (configuration.validateAtStart, configuration.samplePrompt) = (true, ["1", "2"])
+            (configuration.checkpointEvery, configuration.keepCheckpoints) = (3, 1)
+            configuration.earlyStopPatience = 3
+            if isLocal {
+                (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
+                configuration.saveStateEvery = 3
+            }
+            return try SimulatedJob(configuration, rows: Array(repeating: 12, count: 15))
         }
     }
 
@@ -167,6 +214,11 @@ final class SimulatedJob: Sendable {
         configuration.batchSize = [40, 25, 12, 50, 8, 30, 20, 3][number]
         configuration.epochs = 2
         configuration.validationSplit = number % 4 == 3 ? 0 : 0.2
+        // Validations at other steps than an epoch's last, and before the first.
+        if number == 4 || number == 6 {
+            (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            configuration.validateAtStart = true
+        }
         let rows = configuration.batchSize * 3
         return try SimulatedJob(
             configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) })
@@ -197,7 +249,8 @@ struct RunFiles: Sendable, Equatable {
                         + "\(line.learningRate) \(line.gradientNorm)")
             case .validation(let line):
                 metrics.append(
-                    "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens)")
+                    "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens) "
+                        + String(describing: line.tokenAccuracy))
             case .sample(let line): metrics.append(line.line.text)
             }
         }

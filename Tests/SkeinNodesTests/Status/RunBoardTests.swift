@@ -21,13 +21,14 @@ struct RunBoardTests {
         var own = OwnRun()
         own.prepared(output: "run", stepCount: 9, epochCount: 2)
         #expect(own.snapshot(now: start).phase == "starting")
-        var past = OwnRun.Past()
+        var past = OwnRun.Past(bestMetric: .loss)
+        past.add(ValidationMetrics(step: 0, epoch: 0, loss: 1.25, tokens: 3))
         for number in 1...3 { past.add(Self.step(number)) }
         past.add(ValidationMetrics(step: 2, epoch: 1, loss: 1.5, tokens: 3))
         past.add(ValidationMetrics(step: 3, epoch: 1, loss: 1.75, tokens: 3))
         past.microBatches = 6
         own.resumed(after: 3, past)
-        own.began(now: start)
+        own.began(validates: true, now: start)
         let first = own.snapshot(now: start + .seconds(2))
         #expect(first.waiting == Waiting(round: .step(4), reason: .computingHere, seconds: 2))
         #expect(first.run.step == 3 && first.run.stepCount == 9 && first.run.loss == 2.5)
@@ -48,6 +49,31 @@ struct RunBoardTests {
         let last = own.snapshot(now: start + .seconds(6))
         #expect(last.phase == "finished" && last.run.output == "run" && last.run.etaSeconds == nil)
         #expect(try RunSnapshot(json: last.json()) == last)
+    }
+
+    @Test("a validation before the first step is not the best one; accuracy may decide")
+    func validations() {
+        let now = ContinuousClock.now
+        var own = OwnRun()
+        own.prepared(output: "run", stepCount: 9, epochCount: 2)
+        own.began(validates: true, now: now)
+        #expect(own.snapshot(now: now).waiting.round == .validation(afterStep: 0))
+        #expect(
+            RoundLabel.validation(afterStep: 0).description
+                == "validation before the first step")
+        own.validated(
+            ValidationMetrics(step: 0, epoch: 0, loss: 3, tokens: 3), isBest: false, now: now)
+        let snapshot = own.snapshot(now: now)
+        #expect(snapshot.waiting.round == .step(1))
+        #expect(snapshot.run.validationLoss == 3 && snapshot.run.bestStep == nil)
+        var past = OwnRun.Past(bestMetric: .accuracy)
+        for (step, accuracy) in [(0, 0.9), (2, 0.25), (4, 0.5), (6, 0.5)] {
+            past.add(
+                ValidationMetrics(
+                    step: step, epoch: 1, loss: Double(step) + 1, tokens: 3, tokenAccuracy: accuracy
+                ))
+        }
+        #expect(past.best?.step == 4 && past.best?.loss == 5 && past.validation?.step == 6)
     }
 
     @Test("a history is complete up to its limit, and keeps every second step beyond it")

@@ -110,6 +110,32 @@ import Testing
         }
     }
 
+    @Test("more validations than epochs, and one before the first step, are counted and reported")
+    func validations() async throws {
+        try await SessionBench.with { bench in
+            var parameters = bench.parameters()
+            parameters.recipe.validateEvery = 3
+            parameters.recipe.bestMetric = .accuracy
+            parameters.machine.validatesAtStart = true
+            let job = try AdapterTrainer.train(
+                pairs: .dataset(Dataset(at: bench.rows)), parameters: parameters,
+                sessionParameters: bench.settings("v"))
+            let trained = try await job.result
+            // After steps 3, 4, 6 and 8.
+            var expected: [TrainingSession.Phase] = [
+                .initialized, .extractingFeatures, .evaluating,
+            ]
+            for _ in 0..<4 { expected += [.training, .evaluating] }
+            #expect(try await job.phase.all() == expected)
+            let reports = try await job.progress.all().filter { $0.phase == .evaluating }
+            #expect(reports.map(\.itemCount) == [0, 1, 2, 3, 4])
+            #expect(reports.allSatisfy { $0.totalItemCount == 4 })
+            #expect(reports.allSatisfy { $0.metrics[.accuracy] != nil })
+            #expect(try await job.checkpoints.all().map(\.iteration) == [2, 3, 4, 6, 8])
+            #expect([3, 4, 6, 8].contains(trained.outcome.keptStep))
+        }
+    }
+
     @Test("relative paths are found from where the session was made")
     func relativePaths() throws {
         try TestPaths.withTemporaryDirectory { directory in

@@ -160,6 +160,40 @@ import Testing
         }
     }
 
+    @Test("validations between the ends of epochs have a checkpoint, where states come if wanted")
+    func judging() throws {
+        try withBench { bench in
+            func run(
+                _ name: String, isSparing: Bool = true, resuming: Bool = false,
+                stopAfter: Int = .max
+            ) throws -> (run: RunDirectory, digest: String?, outcome: TrainingLoop.Outcome) {
+                try bench.run(
+                    name, resuming: resuming, stopAfter: stopAfter, isSparing: isSparing
+                ) {
+                    ($0.validateEvery, $0.bestMetric) = (3, .accuracy)
+                    $0.validateAtStart = true
+                    $0.saveStateEvery = 100
+                }
+            }
+            let whole = try run("a", isSparing: false)
+            #expect(whole.outcome.step == 8 && whole.digest != nil)
+            // An epoch has four rounds.
+            #expect(try whole.run.checkpoints.steps() == [3, 4, 6, 8])
+            for stop in 1...7 {
+                let name = "stopped-\(stop)"
+                #expect(try run(name, stopAfter: stop).digest == nil)
+                let resumed = try run(name, resuming: true)
+                #expect(resumed.digest == whole.digest && resumed.outcome == whole.outcome)
+                var lines: [ValidationMetrics] = []
+                try Metrics.read(path: resumed.run.metrics) {
+                    if case .validation(let line) = $0 { lines.append(line) }
+                }
+                #expect(lines.map(\.step) == [0, 3, 4, 6, 8])
+                #expect(lines.allSatisfy { $0.tokenAccuracy != nil })
+            }
+        }
+    }
+
     @Test("rows that do not fill a round, and fewer rows than logical workers")
     func short() throws {
         for rows in [1, 2, 7] {

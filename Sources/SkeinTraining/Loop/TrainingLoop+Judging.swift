@@ -1,0 +1,51 @@
+import SkeinBasics
+
+// Validations and samples.
+//
+// After each step that `ValidationPlan` names there is a line of metrics.jsonl, and a checkpoint after
+// the line: the step of the best adapter always has one. The line before the first step
+// (`--validate-at-start`) has no checkpoint. A run that begins again at step 0 drops it and writes it
+// again, so that it stands there once.
+extension TrainingLoop {
+    /// Validates, and keeps the adapter if it is the best so far.
+    ///
+    /// If validation was asked for but has no rows, the loss is null and decides nothing.
+    mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
+        guard job.wantsValidation else { return }
+        let line = try validated(epoch: epoch)
+        let isBest =
+            line.loss.map { stopping.record(loss: $0, accuracy: line.tokenAccuracy, step: step) }
+            ?? false
+        try metrics.append(line)
+        try report(.validation(line, isBest: isBest))
+        if isBest { try keepAdapter() }
+        if stopping.shouldStop {
+            try report(.stoppedEarly(step: step, best: stopping.bestStep))
+        }
+    }
+
+    /// Validates before the first step, and answers the sample prompts. Only people read it: nothing
+    /// is decided by it.
+    func judgeAtStart(_ metrics: borrowing Metrics) throws {
+        guard step == 0, job.validatesAtStart else { return }
+        let line = try validated(epoch: 0)
+        try metrics.append(line)
+        try report(.validation(line, isBest: false))
+        try writeSamples(metrics, epoch: 0)
+    }
+
+    private func validated(epoch: Int) throws -> ValidationMetrics {
+        let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
+        return ValidationMetrics(
+            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens,
+            tokenAccuracy: result.tokenAccuracy, namesAccuracy: stopping.metric == .accuracy)
+    }
+
+    /// Answers the sample prompts, for people to read.
+    func writeSamples(_ metrics: borrowing Metrics, epoch: Int) throws {
+        guard !job.samplePrompts.isEmpty else { return }
+        let samples = try sample(parameters, step, epoch)
+        try metrics.append(samples)
+        for sample in samples { try report(.sample(sample)) }
+    }
+}
