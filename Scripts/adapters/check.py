@@ -145,7 +145,7 @@ def peft_made(folder, out, source, variant):
     model = load(folder)
     names = modules(model)
     tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
-    targets = names if variant != "plain" else source.sample(names, max(1, len(names) - 2))
+    targets = names if variant not in ("plain", "edges") else source.sample(names, max(1, len(names) - 2))
     more = {}
     if variant == "patterns":
         more = dict(
@@ -154,6 +154,8 @@ def peft_made(folder, out, source, variant):
     pattern = tower + (r"\.layers\.(0|2)\..*" if variant == "layers" else ".*") + r"\.(" + "|".join(targets) + ")"
     if variant == "layers" and tower == ".*":
         more, pattern = dict(layers_to_transform=[0, 2]), targets
+    if variant == "edges":
+        pattern = tower + r"\.(" + "|".join([*targets, "embed_tokens"]) + ")|lm_head"
     config = LoraConfig(
         r=source.choice([3, 4, 8]), lora_alpha=source.choice([4, 8, 11]), lora_dropout=0.0, task_type="CAUSAL_LM",
         target_modules=pattern, use_rslora=variant == "rslora", **more)
@@ -177,6 +179,29 @@ def check_exports(tools, result, folder, gguf, adapter):
         theirs = tools.other("llamacpp.py", gguf, files["gguf"])
         result.add("llama.cpp", difference(ours, theirs), result.limit_of_llama())
     return ours, files
+
+
+def check_edges(tools, result, folder, gguf, source, base):
+    """An adapter of embedding and head, too; with a tied head no other tool has one of a single of the two."""
+    made = tools.path("made")
+    adapted = peft_made(folder, made, source, "edges")
+    is_tied, theirs = adapted.config.get_text_config().tie_word_embeddings, tools.torch(adapted)
+    if is_tied:
+        ours = tools.own(folder, made)
+        peft = PeftModel.from_pretrained(load(folder), tools.export(made, "peft", folder)).eval()
+        result.add("PEFT", difference(ours, tools.torch(peft)))
+        for form in ("mlx", "gguf"):
+            words = ["export", "--adapter", made, "--format", form, "--output", tools.path(form), "--model", folder]
+            ending = subprocess.run([tools.skein, *words], capture_output=True, text=True)
+            result.require(f"edges: {form} is not refused", ending.returncode == 64 and "head" in ending.stderr)
+    else:
+        ours, files = check_exports(tools, result, folder, gguf, made)
+        for form in ("mlx", "gguf"):
+            # PEFT's own file has the base model's weights beside the matrices.
+            back = tools.export(files[form], "peft", folder)
+            result.require(f"edges: PEFT -> {form} -> PEFT changes bytes", same_matrices(files["peft"], back))
+    result.add("made by PEFT", difference(ours, theirs))
+    result.require("edges: no effect", difference(ours, base) > 10 * LIMIT)
 
 
 def check_family(tools, family, source, converter):
@@ -210,6 +235,7 @@ def check_family(tools, family, source, converter):
             for form in ("mlx", "gguf"):
                 back = tools.export(files[form], "peft", folder)
                 result.require(f"{variant}: PEFT -> {form} -> PEFT changes bytes", same_matrices(made, back))
+    check_edges(tools, result, folder, gguf, source, base)
     made = tools.path("mlx-made")
     keys = source.sample(list(oracle.modules_of(model)), 2)
     tools.jobs("mlxlm.py", [dict(

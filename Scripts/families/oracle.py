@@ -132,10 +132,13 @@ def own_name(name):
     return name.replace(".default", "").replace("magnitude_vector.weight", "magnitude_vector")
 
 
-def adapted(model, source, folder, **more):
-    """A PEFT model with random matrices, A and B alike, saved to `folder`; `more` goes to its configuration."""
+def adapted(model, source, folder, edges=(), **more):
+    """A PEFT model with random matrices, A and B alike, saved to `folder`.
+
+    `edges`: of embed_tokens and lm_head, what is adapted beside modules of blocks. `more` goes to its configuration.
+    """
     names = [name.split(".")[-1] for name in modules_of(model)]
-    targets = source.sample(names, source.randint(1, len(names)))
+    targets = source.sample(names, source.randint(1, len(names))) + list(edges)
     tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
     config = LoraConfig(
         r=source.choice([1, 2, 3, 5, 7]), lora_alpha=source.choice([1, 4, 11]), lora_dropout=0.0,

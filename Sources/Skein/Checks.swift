@@ -77,7 +77,9 @@ extension Adapter {
     ///   `FileError`, `TrainingError`.
     func check(for model: Model, _ recipe: Recipe) throws {
         let configuration = model.directory.configuration
-        let lora = try recipe.checked().lora(for: configuration)
+        let options = try recipe.checked()
+        try options.checkRecipe()
+        let lora = try options.lora(for: configuration)
         try configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: configuration)
         _ = try LoadedAdapter.read(path, for: model.directory).parameters

@@ -79,7 +79,8 @@ public struct Recipe: Sendable, Equatable {
         set { values.dropout = newValue }
     }
 
-    /// Hugging Face names of the projections that get an adapter, in any order.
+    /// Hugging Face names of the projections that get an adapter, in any order; also `embed_tokens` and
+    /// `lm_head`, the embedding and the head.
     public var targetModules = OptionValues<RecipeOptions>().targetModules.map(\.name)
 
     /// Decoder blocks that get an adapter.

@@ -27,4 +27,21 @@ import Testing
         #expect(random.permutation(count: 0) == [])
         #expect(random.permutation(count: 1) == [0])
     }
+
+    @Test("normal numbers are quantiles of the middles of words, as Python's NormalDist has them")
+    func normal() {
+        for (word, expected) in [
+            (UInt32(0), -6.337957754553789), (12345, -4.535422762090429),
+            (1 << 30, -0.6744897498297384), (3_000_000_000, 0.5200680618488762),
+            (.max, 6.337957754553789),
+        ] {
+            let found = Double(AddressedRandom.normal(word))
+            #expect(abs(found / expected - 1) < 3e-7, "\(word): \(found)")
+        }
+        #expect(abs(AddressedRandom.normal(1 << 31)) < 1e-9)
+        for word in stride(from: UInt32(0), to: .max - 20_000_000, by: 16_777_259) {
+            #expect(AddressedRandom.normal(word) < AddressedRandom.normal(word + 16_777_259))
+            #expect(AddressedRandom.normal(word) == -AddressedRandom.normal(~word))
+        }
+    }
 }

@@ -252,6 +252,30 @@ import Testing
         }
     }
 
+    @Test("magnitudes of the embedding and the head are refused, also for a run from an adapter")
+    func edges() async throws {
+        try await withBench { bench in
+            let adapter = try #require(try await bench.trainer("a").run().adapter)
+            var recipe = Recipe.short()
+            recipe.targetModules = ["q_proj", "lm_head"]
+            recipe.dora = true
+            for start in [nil, adapter] {
+                let trainer = Trainer(
+                    recipe: recipe, model: bench.model, data: bench.data, output: bench.output("e"),
+                    machine: .one, startingFrom: start)
+                let error = await #expect(throws: SkeinError.self) { try await trainer.run() }
+                #expect(error?.what.contains("exclude each other") == true)
+            }
+            recipe.dora = nil
+            recipe.targetModules = ["embed_tokens", "lm_head"]
+            let trained = try await Trainer(
+                recipe: recipe, model: bench.model, data: bench.data, output: bench.output("f"),
+                machine: .one
+            ).run().adapter
+            #expect(try #require(trained).targetModules == ["embed_tokens", "lm_head"])
+        }
+    }
+
     @Test("an adapter can be measured, answer prompts and start the next run")
     func uses() async throws {
         try await withBench { bench in

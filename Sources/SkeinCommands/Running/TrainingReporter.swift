@@ -45,10 +45,23 @@ final class TrainingReporter: Sendable {
         let lora = job.shape.configuration
         io.log.info(
             "adapter: rank \(lora.rank), scale \(lora.scale) (alpha / rank), "
-                + "\(lora.targets.map(\.name).joined(separator: ", ")) in \(lora.layers.count) of "
-                + "\(job.model.configuration.layerCount) layers, "
+                + adapted(lora).joined(separator: " and ") + ", "
                 + "\(job.shape.layout.count) trained parameters")
         io.log.info("engine: \(job.runFile.fingerprint)")
+    }
+
+    /// What has an adapter, in blocks and outside of them.
+    private func adapted(_ lora: LoRAConfiguration) -> [String] {
+        func names(_ targets: [TargetModule]) -> String {
+            targets.map(\.name).joined(separator: ", ")
+        }
+        let (edges, modules) = (
+            lora.targets.filter(\.isEdge), lora.targets.filter { !$0.isEdge }
+        )
+        let blocks =
+            "\(names(modules)) in \(lora.layers.count) of "
+            + "\(job.model.configuration.layerCount) layers"
+        return (modules.isEmpty ? [] : [blocks]) + (edges.isEmpty ? [] : [names(edges)])
     }
 
     /// Reports how many rows had to be encoded.

@@ -7,7 +7,7 @@ package struct AdapterConfiguration: Sendable, Equatable {
     package var alpha: Double
     /// Probability that an element of the adapter's input is dropped in training.
     package var dropout: Double
-    /// "q_proj" and so on, in the order of `AdapterTensorName.modules`.
+    /// "q_proj" and so on, in the order of `AdapterTensorName.modules`, then "embed_tokens" and "lm_head".
     package var targetModules: [String]
     /// Ascending; nil means every layer.
     package var layersToTransform: [Int]?
@@ -36,7 +36,9 @@ package struct AdapterConfiguration: Sendable, Equatable {
         self.rank = rank
         self.alpha = alpha
         self.dropout = dropout
-        self.targetModules = AdapterTensorName.modules.filter(targetModules.contains)
+        self.targetModules =
+            (AdapterTensorName.modules + EdgeTensorName.Module.allCases.map(\.rawValue))
+            .filter(targetModules.contains)
         self.layersToTransform = layersToTransform?.sorted()
         self.baseModelName = baseModelName
         self.revision = revision

@@ -11,6 +11,8 @@ package struct AdapterFiles: Sendable {
     /// By PEFT name: A [rank, in] and B [out, rank] of every adapted module, and its magnitudes [out]
     /// if it has any.
     package let tensors: [String: TensorView]
+    /// The base model's own embedding and head, as PEFT saves them with adapters of these, by name.
+    package let copies: [String: TensorView]
 
     package var configuration: AdapterConfiguration { outline.configuration }
     package var layers: [Int] { outline.layers }
@@ -57,19 +59,24 @@ package struct AdapterFiles: Sendable {
         outline = try AdapterOutline(
             file, shapes: weights.tensors.mapValues(\.shape), others: weights.otherTensors,
             path: weights.path, configurationPath: "\(directory)/\(Self.configurationName)")
-        tensors = weights.tensors
+        let known = outline.copies
+        tensors = weights.tensors.filter { known[$0.key] == nil }
+        copies = weights.tensors.filter { known[$0.key] != nil }
     }
 
-    init(outline: AdapterOutline, tensors: [String: TensorView]) {
+    init(
+        outline: AdapterOutline, tensors: [String: TensorView], copies: [String: TensorView] = [:]
+    ) {
         self.outline = outline
         self.tensors = tensors
+        self.copies = copies
     }
 
     /// The same adapter, with the names that tensors have in a model.
     package func renamed(_ names: AdapterNames) -> AdapterFiles {
         var views: [String: TensorView] = [:]
         for (text, view) in tensors { views[names.name(text)] = view }
-        return AdapterFiles(outline: outline.renamed(names), tensors: views)
+        return AdapterFiles(outline: outline.renamed(names), tensors: views, copies: copies)
     }
 
     private static func configurationFile(
@@ -104,11 +111,10 @@ package struct AdapterFiles: Sendable {
         let weightsPath = "\(directory)/\(weightsName)"
         var shapes: [String: [Int]] = [:]
         for tensor in tensors { shapes[tensor.name] = tensor.shape }
-        let found = Set(
-            try AdapterOutline.modules(
-                of: shapes, rank: configuration.rankPattern.isEmpty ? configuration.rank : nil,
-                magnitudes: configuration.usesMagnitudes, path: weightsPath
-            ).map(\.module))
+        let parts = try AdapterOutline.parts(
+            of: shapes, rank: configuration.rankPattern.isEmpty ? configuration.rank : nil,
+            magnitudes: configuration.usesMagnitudes, path: weightsPath)
+        let found = Set(parts.names)
         guard found == Set(configuration.targetModules) else {
             throw FormatError.badField(
                 path: weightsPath, field: "target_modules",
@@ -119,6 +125,19 @@ package struct AdapterFiles: Sendable {
         try SafetensorsWriter.write(
             tensors, metadata: ["format": "pt"], to: weightsPath, in: store)
         try store.write(
-            configuration.json(targets: targets), to: "\(directory)/\(configurationName)")
+            configuration.json(targets: targets ?? Self.targets(configuration, parts.edges)),
+            to: "\(directory)/\(configurationName)")
+    }
+
+    /// With a list of layers, PEFT takes a module outside of them only by its whole name; nil: the
+    /// configuration's names do.
+    private static func targets(
+        _ configuration: AdapterConfiguration, _ edges: [AdapterOutline.Edge]
+    ) -> [String]? {
+        guard configuration.layersToTransform != nil, !edges.isEmpty else { return nil }
+        return configuration.targetModules.map { name in
+            edges.first { $0.module.rawValue == name }
+                .flatMap { EdgeTensorName($0.tensor)?.moduleName } ?? name
+        }
     }
 }

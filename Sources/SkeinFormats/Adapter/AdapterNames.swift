@@ -12,6 +12,7 @@ package struct AdapterNames: Sendable, Equatable {
 
     /// A matrix's name in the model.
     func name(_ text: String) -> String {
+        if let edge = EdgeTensorName(text) { return edge.with(blocks).text }
         guard let name = AdapterTensorName(text)?.with(blocks) else { return text }
         return modules[name.module].map { name.with(module: $0).text } ?? name.text
     }

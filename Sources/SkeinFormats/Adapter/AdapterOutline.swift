@@ -24,10 +24,14 @@ package struct AdapterOutline: Sendable {
     /// Target modules and layers are those of the tensors, whatever list or regular expression the
     /// file gives.
     package let configuration: AdapterConfiguration
-    /// The tensors' shapes by PEFT name.
+    /// The matrices' shapes by PEFT name.
     package let shapes: [String: [Int]]
-    /// What is adapted, by layer and then in the order of `AdapterTensorName.modules`.
+    /// What is adapted in blocks, by layer and then in the order of `AdapterTensorName.modules`.
     package let modules: [Module]
+    /// What is adapted outside of them: the embedding, the head.
+    package let edges: [Edge]
+    /// Shapes of the base model's own embedding and head, which PEFT saves with adapters of these.
+    package let copies: [String: [Int]]
     /// What the configuration says of names; of formats without such rules, that all fit.
     package let rules: AdapterRules
     let scale: Scale
@@ -60,26 +64,27 @@ package struct AdapterOutline: Sendable {
     ) throws {
         try Self.refuse(others, path: path)
         // Without patterns every rank is known here; with them, once names are matched.
-        let modules = try Self.modules(
+        let parts = try Self.parts(
             of: shapes, rank: (file.rankPattern ?? [:]).isEmpty ? file.rank : nil,
             magnitudes: file.usesDoRA ?? false, path: path)
-        let layers = Set(modules.map(\.layer)).sorted()
-        let isFromFirst = layers == Array(0..<layers.count)
+        let layers = Set(parts.modules.map(\.layer)).sorted()
+        let isUnstated = file.layers == nil || layers.isEmpty
         self.init(
             configuration: file.configuration(
-                targetModules: modules.map(\.module),
-                layersToTransform: file.layers == nil && isFromFirst ? nil : layers),
-            shapes: shapes, modules: modules, rules: file.rules(path: configurationPath),
-            scale: .configured, path: path)
+                targetModules: parts.names,
+                layersToTransform: isUnstated ? parts.layersUnlessFromFirst : layers),
+            parts, rules: file.rules(path: configurationPath), scale: .configured, path: path)
     }
 
     init(
-        configuration: AdapterConfiguration, shapes: [String: [Int]], modules: [Module],
-        rules: AdapterRules, scale: Scale, path: String
+        configuration: AdapterConfiguration, _ parts: Parts, rules: AdapterRules, scale: Scale,
+        path: String
     ) {
         self.configuration = configuration
-        self.shapes = shapes
-        self.modules = modules
+        shapes = parts.shapes
+        modules = parts.modules
+        edges = parts.edges
+        copies = parts.copies
         self.rules = rules
         self.scale = scale
         self.path = path
@@ -89,14 +94,18 @@ package struct AdapterOutline: Sendable {
     package func renamed(_ names: AdapterNames) -> AdapterOutline {
         var renamed: [String: [Int]] = [:]
         for (text, shape) in shapes { renamed[names.name(text)] = shape }
-        return AdapterOutline(
-            configuration: configuration, shapes: renamed,
+        let parts = Parts(
             modules: modules.map {
                 Module(
                     layer: $0.layer, module: names.modules[$0.module] ?? $0.module, rank: $0.rank,
                     tensor: names.name($0.tensor))
             },
-            rules: rules, scale: scale, path: path)
+            edges: edges.map {
+                Edge(module: $0.module, rank: $0.rank, tensor: names.name($0.tensor))
+            },
+            shapes: renamed, copies: copies)
+        return AdapterOutline(
+            configuration: configuration, parts, rules: rules, scale: scale, path: path)
     }
 
     /// - Throws: `FormatError.unsupportedElementType` for the first of some tensors that are no floats.
@@ -205,22 +214,34 @@ package struct AdapterOutline: Sendable {
     package func scale(
         of module: Module, named name: String, _ matches: AdapterRules.Matching
     ) throws -> Double {
+        try scale(rank: module.rank, tensor: module.tensor, named: name, matches)
+    }
+
+    /// The same of a module outside the blocks; `edge`: one of `edges`.
+    package func scale(
+        of edge: Edge, named name: String, _ matches: AdapterRules.Matching
+    ) throws -> Double {
+        try scale(rank: edge.rank, tensor: edge.tensor, named: name, matches)
+    }
+
+    private func scale(
+        rank own: Int, tensor: String, named name: String, _ matches: AdapterRules.Matching
+    ) throws -> Double {
         switch scale {
         case .same(let scale): return scale
-        case .byRank(let alpha): return alpha / Double(module.rank)
+        case .byRank(let alpha): return alpha / Double(own)
         case .configured: break
         }
         let rank = try rules.value(
             of: configuration.rankPattern, "rank_pattern", for: name, matches)
         let stated = rank ?? configuration.rank
-        if stated != module.rank {
-            let found = shapes[module.tensor] ?? []
+        if stated != own {
+            let found = shapes[tensor] ?? []
             throw FormatError.wrongShape(
-                path: path, tensor: module.tensor, expected: [stated, found.last ?? 0],
-                found: found)
+                path: path, tensor: tensor, expected: [stated, found.last ?? 0], found: found)
         }
         let alpha = try rules.value(
             of: configuration.alphaPattern, "alpha_pattern", for: name, matches)
-        return configuration.scale(rank: module.rank, alpha: alpha ?? configuration.alpha)
+        return configuration.scale(rank: own, alpha: alpha ?? configuration.alpha)
     }
 }

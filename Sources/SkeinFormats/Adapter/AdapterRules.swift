@@ -34,16 +34,18 @@ package struct AdapterRules: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - name: of the module in the base model.
-    ///   - layer: its layer.
+    ///   - layer: its layer; nil: it is in none.
     ///   - matches: decides on regular expressions.
     /// - Returns: whether it does.
     /// - Throws: `FormatError.badField` for an expression that cannot be used.
-    package func isTarget(_ name: String, layer: Int, _ matches: Matching) throws -> Bool {
+    package func isTarget(_ name: String, layer: Int?, _ matches: Matching) throws -> Bool {
         if let excluded, try fits(excluded, "exclude_modules", name, matches) { return false }
         // A module that is named in full is one whatever its layer, as for PEFT.
         if case .list(let list)? = targets, list.contains(name) { return true }
-        if let layers, !layers.contains(layer) { return false }
+        if let layers, layer.map({ !layers.contains($0) }) ?? true { return false }
         guard let targets else { return true }
+        // For PEFT, the embedding is not linear and the head is not to be adapted with the rest.
+        if layer == nil, case .pattern("all-linear") = targets { return false }
         return try fits(targets, "target_modules", name, matches)
     }
 

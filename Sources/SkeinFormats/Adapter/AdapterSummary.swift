@@ -33,6 +33,9 @@ package struct AdapterSummary: Sendable {
             let adapter = try GGUFAdapter(path: path)
             // Without a model, tensors keep the names of GGUF, put as PEFT would.
             files = try adapter.files { tensor in
+                if let edge = Self.edges[tensor] {
+                    return GGUFAdapter.Name(module: edge, interleavedHeadRows: nil)
+                }
                 let parts = tensor.split(separator: ".")
                 guard parts.count == 4, parts[0] == "blk", let layer = Int(parts[1]), layer >= 0,
                     let module = Self.modules[String(parts[2])]
@@ -45,15 +48,24 @@ package struct AdapterSummary: Sendable {
         configuration = outline.configuration
         modules = configuration.targetModules
         layers = outline.layers
-        let all = outline.modules.map(\.rank)
+        let all = outline.modules.map(\.rank) + outline.edges.map(\.rank)
         ranks = (all.min() ?? 0)...(all.max() ?? 0)
         scale = outline.statedScale
         matrices = Dictionary(
             uniqueKeysWithValues: (AdapterTensorName.Matrix.allCases + [.magnitude]).map { matrix in
-                (matrix, files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
+                (
+                    matrix,
+                    files.tensors.filter {
+                        (AdapterTensorName($0.key)?.matrix ?? EdgeTensorName($0.key)?.matrix)
+                            == matrix
+                    }
+                )
             })
     }
 
+    private static let edges = [
+        "token_embd.weight": "model.embed_tokens", "output.weight": "lm_head",
+    ]
     /// Modules by their names in GGUF files; some families store several as one.
     private static let modules = [
         "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",

@@ -80,7 +80,18 @@ package struct GGUFAdapter: Sendable {
         var views: [String: TensorView] = [:]
         for (text, view) in tensors.sorted(by: { $0.key < $1.key }) {
             guard let (matrix, suffix) = Self.suffixes.first(where: { text.hasSuffix($0.text) }),
-                let found = name(String(text.dropLast(suffix.count))),
+                let found = name(String(text.dropLast(suffix.count)))
+            else { throw FormatError.unexpectedTensor(path: path, tensor: text) }
+            if let edge = EdgeTensorName(moduleName: found.module, matrix: matrix) {
+                // llama.cpp looks tokens' rows up in A.
+                let isTurned = edge.module == .embedding && matrix == .a && view.shape.count == 2
+                views[edge.text] =
+                    isTurned
+                    ? TensorView(name: edge.text, TransposedMatrix(source: view))
+                    : view.renamed(edge.text)
+                continue
+            }
+            guard
                 let peft = AdapterTensorName(
                     "base_model.model.\(found.module).\(matrix.rawValue).weight")
             else { throw FormatError.unexpectedTensor(path: path, tensor: text) }
@@ -99,16 +110,14 @@ package struct GGUFAdapter: Sendable {
     }
 
     private func outline(_ shapes: [String: [Int]]) throws -> AdapterOutline {
-        let modules = try AdapterOutline.modules(of: shapes, rank: nil, path: path)
-        let layers = Set(modules.map(\.layer)).sorted()
-        let rank = modules.first?.rank ?? 1
+        let parts = try AdapterOutline.parts(of: shapes, rank: nil, path: path)
+        let rank = parts.modules.first?.rank ?? parts.edges.first?.rank ?? 1
         let configuration = AdapterConfiguration(
             rank: rank, alpha: alpha == 0 ? Double(rank) : alpha, dropout: 0,
-            targetModules: modules.map(\.module),
-            layersToTransform: layers == Array(0..<layers.count) ? nil : layers,
+            targetModules: parts.names, layersToTransform: parts.layersUnlessFromFirst,
             baseModelName: baseModelName, origin: origin)
         return AdapterOutline(
-            configuration: configuration, shapes: shapes, modules: modules,
+            configuration: configuration, parts,
             rules: AdapterRules(targets: nil, excluded: nil, layers: nil, path: path),
             scale: alpha == 0 ? .same(1) : .byRank(alpha: alpha), path: path)
     }

@@ -98,18 +98,17 @@ package enum MLXAdapter {
                 throw FormatError.duplicate(path: path, name: text)
             }
         }
-        let modules = try AdapterOutline.modules(
+        let parts = try AdapterOutline.parts(
             of: shapes, rank: file.parameters.rank, magnitudes: file.kind == doraKind, path: path)
-        let layers = Set(modules.map(\.layer)).sorted()
         let configuration = AdapterConfiguration(
             rank: file.parameters.rank,
             alpha: file.parameters.scale * Double(file.parameters.rank),
-            dropout: file.parameters.dropout ?? 0, targetModules: modules.map(\.module),
-            layersToTransform: layers == Array(0..<layers.count) ? nil : layers,
+            dropout: file.parameters.dropout ?? 0, targetModules: parts.names,
+            layersToTransform: parts.layersUnlessFromFirst,
             baseModelName: file.model ?? "", usesMagnitudes: file.kind == doraKind,
             origin: file.origin)
         return AdapterOutline(
-            configuration: configuration, shapes: shapes, modules: modules,
+            configuration: configuration, parts,
             rules: AdapterRules(targets: nil, excluded: nil, layers: nil, path: configurationPath),
             scale: .same(file.parameters.scale), path: path)
     }
@@ -117,6 +116,12 @@ package enum MLXAdapter {
     /// "model.layers.0.self_attn.q_proj.lora_a" as PEFT calls it; nil for another tensor.
     private static func peftName(_ text: String) -> String? {
         for (matrix, suffix) in suffixes where text.hasSuffix(suffix) {
+            let module = String(text.dropLast(suffix.count))
+            if matrix != .magnitude,
+                let edge = EdgeTensorName(moduleName: module, matrix: matrix)
+            {
+                return edge.text
+            }
             let a = AdapterTensorName(
                 "base_model.model.\(text.dropLast(suffix.count)).lora_A.weight")
             return a?.with(matrix).text
@@ -149,14 +154,22 @@ package enum MLXAdapter {
         var keys: Set<String> = []
         var lowest = layerCount
         let transposed = try tensors.map { tensor in
-            guard let name = AdapterTensorName(tensor.name) else {
+            let (place, matrix): (String, AdapterTensorName.Matrix)
+            if let edge = EdgeTensorName(tensor.name) {
+                // mlx-lm adapts what has a key as its whole name, too.
+                (place, matrix) = (edge.moduleName, edge.matrix)
+                keys.insert(place)
+            } else if let name = AdapterTensorName(tensor.name) {
+                keys.insert(name.nameInBlock)
+                lowest = min(lowest, name.layer)
+                // MLX keeps the text model of a multimodal one as older files call it.
+                place = String(
+                    name.with(name.blocks == .text ? .text : .outer).weightName.dropLast(7))
+                matrix = name.matrix
+            } else {
                 throw FormatError.unexpectedTensor(path: path, tensor: tensor.name)
             }
-            keys.insert(name.nameInBlock)
-            lowest = min(lowest, name.layer)
-            // MLX keeps the text model of a multimodal one as older files call it.
-            let place = name.with(name.blocks == .text ? .text : .outer).weightName.dropLast(7)
-            let suffix = suffixes.first { $0.key == name.matrix }?.value ?? ""
+            let suffix = suffixes.first { $0.key == matrix }?.value ?? ""
             guard tensor.shape.count == 2 else {
                 return SafetensorsWriter.Tensor(
                     name: place + suffix, shape: tensor.shape, floats: tensor.floats)

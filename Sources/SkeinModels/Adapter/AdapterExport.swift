@@ -13,6 +13,18 @@ package struct AdapterExport {
     private let alpha: Double
     /// Matrices by layer and module.
     private let matrices: [Pair]
+    /// Those of the embedding and the head.
+    private let edges: [Edge]
+
+    /// A and B of the embedding or the head.
+    fileprivate struct Edge {
+        let name: EdgeTensorName
+        let scale: Float
+        let a: SafetensorsWriter.Tensor
+        let b: SafetensorsWriter.Tensor
+
+        var rank: Int { a.shape[0] }
+    }
 
     /// A and B of one module.
     fileprivate struct Pair {
@@ -53,12 +65,36 @@ package struct AdapterExport {
             && !source.usesRankStabilizedScale
         alpha = isStated ? source.alpha : Double(lora.scale) * Double(lora.rank)
         matrices = Self.pairs(of: parameters, model.configuration)
+        edges = Self.edges(of: parameters)
+    }
+
+    private static func edges(of parameters: AdapterParameters) -> [Edge] {
+        let pairs = parameters.shape.edges
+        let tensors = parameters.shape.layout.tensors(parameters.values).suffix(2 * pairs.count)
+        return zip(pairs, stride(from: tensors.startIndex, to: tensors.endIndex, by: 2)).map {
+            pair, index in
+            guard let name = EdgeTensorName(tensors[index].name) else {
+                preconditionFailure("\(tensors[index].name) is not of its own adapter")
+            }
+            return Edge(
+                name: name, scale: pair.scale, a: tensors[index], b: tensors[index + 1])
+        }
+    }
+
+    /// Refuses a format in which an adapter of a tied embedding or head would change both: mlx-lm's
+    /// embedding is its head, with the adapter, and llama.cpp finds the same matrices for both.
+    ///
+    /// - Throws: `AdapterError.tiedEdge`.
+    private func refuseTiedEdges(_ format: String) throws(AdapterError) {
+        guard model.configuration.tiedEmbeddings, let edge = edges.first else { return }
+        throw .tiedEdge(module: edge.name.module.rawValue, format: format)
     }
 
     private static func pairs(
         of parameters: AdapterParameters, _ model: ModelConfiguration
     ) -> [Pair] {
-        let tensors = parameters.shape.layout.tensors(parameters.values)
+        let tensors = parameters.shape.layout.tensors(parameters.values).dropLast(
+            2 * parameters.shape.edges.count)
         let lora = parameters.shape.configuration
         return stride(from: 0, to: tensors.count, by: parameters.shape.tensorsPerModule).map {
             index in
@@ -103,11 +139,15 @@ package struct AdapterExport {
             guard pair.rank == lora.rank, pair.scale == lora.scale else { return nil }
             modules[pair.layer, default: []].insert(pair.module)
         }
+        for edge in edges {
+            guard edge.rank == lora.rank, edge.scale == lora.scale else { return nil }
+        }
         return Set(modules.values).count == 1 ? modules.keys.sorted() : nil
     }
 
     private var configuration: AdapterConfiguration {
-        let isWhole = lora.layers == 0..<model.configuration.layerCount
+        let isWhole =
+            lora.layers.isEmpty || lora.layers == 0..<model.configuration.layerCount
         return AdapterConfiguration(
             rank: lora.rank, alpha: alpha, dropout: Double(source.dropout),
             targetModules: Array(parameters.shape.modules),
@@ -133,18 +173,20 @@ package struct AdapterExport {
             configuration.layersToTransform = layers
         } else {
             configuration.layersToTransform = nil
-            let names = matrices.map { "layers.\($0.layer).\($0.module)" }
-            targets = names
-            for (name, pair) in zip(names, matrices) {
-                if pair.rank != lora.rank { configuration.rankPattern[name] = pair.rank }
-                let alpha = Double(pair.scale) * Double(pair.rank)
+            let named =
+                matrices.map { ("layers.\($0.layer).\($0.module)", $0.rank, $0.scale) }
+                + edges.map { ($0.name.module.rawValue, $0.rank, $0.scale) }
+            targets = named.map(\.0)
+            for (name, rank, scale) in named {
+                if rank != lora.rank { configuration.rankPattern[name] = rank }
+                let alpha = Double(scale) * Double(rank)
                 if alpha != configuration.alpha { configuration.alphaPattern[name] = alpha }
             }
         }
         try AdapterFiles.write(
             configuration: configuration, targets: targets,
             tensors: matrices.flatMap { [$0.a, $0.b] + ($0.magnitude.map { [$0] } ?? []) }
-                .map { $0.renamed(blocks) }, to: path,
+                .map { $0.renamed(blocks) } + edges.flatMap { $0.renamed(blocks) }, to: path,
             in: store)
     }
 
@@ -153,27 +195,44 @@ package struct AdapterExport {
     private func writeMLX(
         to path: String, _ blocks: AdapterTensorName.Blocks, _ store: any Store
     ) throws {
-        let rank = matrices.reduce(0) { max($0, $1.rank) }
+        try refuseTiedEdges("MLX")
+        let rank = edges.reduce(matrices.reduce(0) { max($0, $1.rank) }) { max($0, $1.rank) }
         let scale = alpha / Double(lora.rank)
         var configuration = configuration
         configuration.rank = rank
         let tensors = matrices.flatMap { pair -> [SafetensorsWriter.Tensor] in
-            let widened = pair.widened(to: rank)
-            let factor = pair.scale == lora.scale ? 1 : Double(pair.scale) / scale
-            let (a, b) = (widened.a, widened.b.multiplied(by: factor))
+            let (a, b) = widened(pair.a, pair.b, to: rank, scale: pair.scale)
             return model.modulesInMLX(of: pair.module, in: pair.layer).flatMap { module, rows in
                 [a.renamed(blocks, module), b.renamed(blocks, module).rows(rows)]
                     + (pair.magnitude.map { [$0.renamed(blocks, module).rows(rows)] } ?? [])
             }
         }
+        // MLX keeps the text model of a multimodal one as older files call it.
+        let outer: AdapterTensorName.Blocks = blocks == .text ? .text : .outer
+        let outside = edges.flatMap { edge in
+            let (a, b) = widened(edge.a, edge.b, to: rank, scale: edge.scale)
+            return Edge(name: edge.name, scale: edge.scale, a: a, b: b).renamed(outer)
+        }
         try MLXAdapter.write(
             configuration: configuration, scale: scale,
-            layerCount: model.configuration.layerCount, tensors: tensors, to: path, in: store)
+            layerCount: model.configuration.layerCount, tensors: tensors + outside, to: path,
+            in: store)
+    }
+
+    /// The same product at the adapter's own scale with matrices of a larger rank.
+    private func widened(
+        _ a: SafetensorsWriter.Tensor, _ b: SafetensorsWriter.Tensor, to rank: Int, scale: Float
+    ) -> (a: SafetensorsWriter.Tensor, b: SafetensorsWriter.Tensor) {
+        let wide = a.widened(with: b, to: rank)
+        let own = alpha / Double(lora.rank)
+        let factor = scale == lora.scale ? 1 : Double(scale) / own
+        return (wide.a, wide.b.multiplied(by: factor))
     }
 
     /// A module's scale is alpha by its own rank; what is missing of its scale goes into B.
     private func writeGGUF(to path: String, _ store: any Store) throws {
         guard !lora.usesMagnitudes else { throw AdapterError.magnitudesInGGUF }
+        try refuseTiedEdges("GGUF")
         let architecture = try model.adapterArchitecture()
         var written: [GGUFAdapter.Matrix] = []
         for pair in matrices {
@@ -181,10 +240,7 @@ package struct AdapterExport {
             guard !held.isEmpty else {
                 throw AdapterError.noGGUFNames(architecture: model.configuration.architecture)
             }
-            // llama.cpp takes an alpha of 0 for a scale of 1.
-            let isUsual = pair.scale == lora.scale && pair.rank == lora.rank && alpha != 0
-            let scale = alpha == 0 ? 1 : alpha / Double(pair.rank)
-            let b = pair.b.multiplied(by: isUsual ? 1 : Double(pair.scale) / scale)
+            let b = pair.b.multiplied(by: ggufFactor(rank: pair.rank, scale: pair.scale))
             for (tensor, rows, headRows) in held {
                 written.append(
                     .init(
@@ -197,56 +253,40 @@ package struct AdapterExport {
                         interleavedHeadRows: headRows))
             }
         }
+        for edge in edges {
+            guard let weight = model.adaptedTensor(of: edge.name.module) else {
+                throw AdapterError.noGGUFNames(architecture: model.configuration.architecture)
+            }
+            // llama.cpp looks the rows of tokens up in A.
+            let a = edge.name.module == .embedding ? edge.a.transposed() : edge.a
+            let b = edge.b.multiplied(by: ggufFactor(rank: edge.rank, scale: edge.scale))
+            for (matrix, tensor) in [(AdapterTensorName.Matrix.a, a), (.b, b)] {
+                written.append(
+                    .init(
+                        weight: weight, matrix: matrix, shape: tensor.shape, floats: tensor.floats,
+                        interleavedHeadRows: nil))
+            }
+        }
         try GGUFAdapter.write(
             written, architecture: architecture, alpha: alpha, configuration: configuration,
             to: path, in: store)
     }
+
+    /// What B is multiplied by in a GGUF file, whose scale is alpha by each module's own rank.
+    private func ggufFactor(rank: Int, scale: Float) -> Double {
+        // llama.cpp takes an alpha of 0 for a scale of 1.
+        if scale == lora.scale, rank == lora.rank, alpha != 0 { return 1 }
+        return Double(scale) / (alpha == 0 ? 1 : alpha / Double(rank))
+    }
 }
 
-extension AdapterExport.Pair {
-    /// The same product with matrices of a larger rank.
-    fileprivate func widened(
-        to rank: Int
-    ) -> (a: SafetensorsWriter.Tensor, b: SafetensorsWriter.Tensor) {
-        let own = self.rank
-        guard own < rank else { return (a, b) }
-        let (inputs, outputs) = (a.shape[1], b.shape[0])
-        var wide = [Float](repeating: 0, count: outputs * rank)
-        for row in 0..<outputs {
-            for column in 0..<own { wide[row * rank + column] = b.floats[row * own + column] }
+extension AdapterExport.Edge {
+    /// A and B under the names of a model whose blocks are named so.
+    fileprivate func renamed(_ blocks: AdapterTensorName.Blocks) -> [SafetensorsWriter.Tensor] {
+        [(AdapterTensorName.Matrix.a, a), (.b, b)].map { matrix, tensor in
+            var tensor = tensor
+            tensor.name = name.with(blocks).with(matrix).text
+            return tensor
         }
-        return (
-            .init(
-                name: a.name, shape: [rank, inputs],
-                floats: a.floats + [Float](repeating: 0, count: (rank - own) * inputs)),
-            .init(name: b.name, shape: [outputs, rank], floats: wide)
-        )
-    }
-}
-
-extension SafetensorsWriter.Tensor {
-    /// `module`: one of `AdapterTensorName.modules`; nil: the same.
-    fileprivate func renamed(
-        _ blocks: AdapterTensorName.Blocks, _ module: String? = nil
-    ) -> SafetensorsWriter.Tensor {
-        guard let name = AdapterTensorName(self.name)?.with(blocks) else { return self }
-        var tensor = self
-        tensor.name = (module.map { name.with(module: $0) } ?? name).text
-        return tensor
-    }
-
-    /// nil: all.
-    fileprivate func rows(_ range: Range<Int>?) -> SafetensorsWriter.Tensor {
-        guard let range else { return self }
-        let columns = shape.count == 2 ? shape[1] : 1
-        return .init(
-            name: name, shape: [range.count] + shape.dropFirst(),
-            floats: Array(floats[(range.lowerBound * columns)..<(range.upperBound * columns)]))
-    }
-
-    /// `factor` 1 leaves every bit.
-    fileprivate func multiplied(by factor: Double) -> SafetensorsWriter.Tensor {
-        guard factor != 1 else { return self }
-        return .init(name: name, shape: shape, floats: floats.map { Float(Double($0) * factor) })
     }
 }

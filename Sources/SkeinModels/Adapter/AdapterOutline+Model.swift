@@ -6,6 +6,13 @@ extension ModelConfiguration {
         AdapterTensorName.Blocks(rawValue: design.names.blocks) ?? .text
     }
 
+    /// The whole name of the embedding or the head, such as "model.embed_tokens".
+    package func moduleName(ofEdge edge: TargetModule) -> String {
+        EdgeTensorName(
+            module: edge == .embedding ? .embedding : .head, matrix: .a, blocks: adapterBlocks
+        ).moduleName
+    }
+
     /// How it names what adapters are added to.
     var adapterNames: AdapterNames {
         var modules: [String: String] = [:]
@@ -53,6 +60,26 @@ extension AdapterOutline {
                     path: path, tensor: text, expected: expected, found: found)
             }
         }
+        for edge in renamed.edges {
+            guard let name = EdgeTensorName(edge.tensor) else {
+                throw FormatError.unexpectedTensor(path: path, tensor: edge.tensor)
+            }
+            let (inputs, outputs) = model.sizes(of: TargetModule(edge.module))
+            for (matrix, expected) in [
+                (AdapterTensorName.Matrix.a, [edge.rank, inputs]), (.b, [outputs, edge.rank]),
+            ] {
+                let text = name.with(matrix).text
+                guard let found = renamed.shapes[text], found != expected else { continue }
+                throw FormatError.wrongShape(
+                    path: path, tensor: text, expected: expected, found: found)
+            }
+        }
+        for (text, found) in copies.sorted(by: { $0.key < $1.key }) {
+            let expected = [model.vocabularySize, model.width]
+            guard found != expected else { continue }
+            throw FormatError.wrongShape(
+                path: path, tensor: text, expected: expected, found: found)
+        }
     }
 
     /// What is adapted, and how strongly.
@@ -78,19 +105,30 @@ extension AdapterOutline {
                     name: module.tensor, known: block.targets.map(\.name))
             }
             let scale = try scale(of: module, named: name(of: module), matches)
-            // Alpha is a number of 64 bits in its file.
-            guard Float(scale).isFinite else {
-                throw FormatError.badField(
-                    path: path, field: "scale of \(module.tensor)",
-                    expected: "a number of 32 bits", found: "\(scale)")
-            }
-            found[.init(layer: module.layer, module: target)] = .init(
-                rank: module.rank, scale: Float(scale))
+            found[.init(layer: module.layer, module: target)] = try strength(
+                module.rank, scale, module.tensor)
+        }
+        for edge in edges {
+            let name = EdgeTensorName(edge.tensor)?.moduleName ?? ""
+            found[.init(edge: TargetModule(edge.module))] = try strength(
+                edge.rank, try scale(of: edge, named: name, matches), edge.tensor)
         }
         try checkPatterns(matches)
         return LoRAConfiguration(
             found, dropout: Float(configuration.dropout),
             usesMagnitudes: configuration.usesMagnitudes)
+    }
+
+    private func strength(
+        _ rank: Int, _ scale: Double, _ tensor: String
+    ) throws -> LoRAConfiguration.Strength {
+        // Alpha is a number of 64 bits in its file.
+        guard Float(scale).isFinite else {
+            throw FormatError.badField(
+                path: path, field: "scale of \(tensor)", expected: "a number of 32 bits",
+                found: "\(scale)")
+        }
+        return .init(rank: rank, scale: Float(scale))
     }
 
     /// The module's name in the base model, as the file spells it.
@@ -107,9 +145,9 @@ extension AdapterOutline {
         where try !rules.isTarget(name(of: module), layer: module.layer, matches) {
             throw FormatError.unnamedModule(path: path, tensor: module.tensor)
         }
-        guard rules.targets != nil, let blocks = AdapterTensorName(modules[0].tensor)?.blocks else {
-            return
-        }
+        try checkEdgeNames(model, matches)
+        let named = modules.first.flatMap { AdapterTensorName($0.tensor)?.blocks }
+        guard rules.targets != nil, let blocks = named ?? edgeBlocks else { return }
         let adapted = Set(modules.map(\.tensor))
         for layer in 0..<model.layerCount {
             for (module, isSlice) in model.modules(ofLayer: layer) where !isSlice {
@@ -128,6 +166,28 @@ extension AdapterOutline {
         }
     }
 
+    /// How the names of an adapter of the embedding and the head alone begin.
+    private var edgeBlocks: AdapterTensorName.Blocks? {
+        edges.first.flatMap { EdgeTensorName($0.tensor)?.blocks }
+    }
+
+    /// The same of the embedding and the head.
+    private func checkEdgeNames(
+        _ model: ModelConfiguration, _ matches: AdapterRules.Matching
+    ) throws {
+        let blocks = modules.first.flatMap { AdapterTensorName($0.tensor)?.blocks } ?? edgeBlocks
+        for module in EdgeTensorName.Module.allCases {
+            let name = EdgeTensorName(module: module, matrix: .a, blocks: blocks ?? .text)
+            let isTarget = try rules.isTarget(name.moduleName, layer: nil, matches)
+            let edge = edges.first { $0.module == module }
+            if let edge, !isTarget {
+                throw FormatError.unnamedModule(path: path, tensor: edge.tensor)
+            }
+            guard edge == nil, isTarget, rules.targets != nil else { continue }
+            throw FormatError.missingTensor(path: path, tensor: name.text)
+        }
+    }
+
     private func isSlice(_ module: Module, of fused: String, _ model: ModelConfiguration) -> Bool {
         model.design.blocks[module.layer].projections.contains {
             $0.fused == fused && $0.name.hasSuffix("." + module.module)
@@ -136,7 +196,8 @@ extension AdapterOutline {
 
     /// Checks that every pattern of ranks and alphas fits a module.
     private func checkPatterns(_ matches: AdapterRules.Matching) throws {
-        let names = modules.map(name)
+        let names =
+            modules.map(name) + edges.compactMap { EdgeTensorName($0.tensor)?.moduleName }
         for (field, keys) in [
             ("rank_pattern", configuration.rankPattern.keys.sorted()),
             ("alpha_pattern", configuration.alphaPattern.keys.sorted()),
@@ -181,7 +242,7 @@ extension LoRAConfiguration {
     /// `found`: not empty.
     init(_ found: [Place: Strength], dropout: Float, usesMagnitudes: Bool = false) {
         let targets = Set(found.keys.map(\.module))
-        let layers = found.keys.map(\.layer)
+        let layers = found.keys.filter { !$0.module.isEdge }.map(\.layer)
         var counts: [(strength: Strength, count: Int)] = []
         for (_, strength) in found.sorted(by: { $0.key < $1.key }) {
             if let index = counts.firstIndex(where: { $0.strength == strength }) {
@@ -194,14 +255,29 @@ extension LoRAConfiguration {
         let range = (layers.min() ?? 0)..<((layers.max() ?? -1) + 1)
         var exceptions: [Place: Strength?] = [:]
         for layer in range {
-            for module in targets {
+            for module in targets where !module.isEdge {
                 let place = Place(layer: layer, module: module)
                 if found[place] != usual { exceptions[place] = .some(found[place]) }
             }
         }
+        for edge in targets where edge.isEdge {
+            let place = Place(edge: edge)
+            if found[place] != usual { exceptions[place] = .some(found[place]) }
+        }
         self.init(
             rank: usual.rank, scale: usual.scale, dropout: dropout, targets: Array(targets),
             layers: range, exceptions: exceptions, usesMagnitudes: usesMagnitudes)
+    }
+}
+
+extension TargetModule {
+    /// As files name it.
+    init(_ edge: EdgeTensorName.Module) {
+        self =
+            switch edge {
+            case .embedding: .embedding
+            case .head: .head
+            }
     }
 }
 

@@ -9,7 +9,8 @@ package struct AdapterParameters: Sendable {
     /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
     /// starts. Each number is addressed by (seed, layer, projection's address, index), so it does not
     /// depend on which other projections are adapted. Magnitudes are the lengths of the weight's rows,
-    /// so that an adapter begins by changing nothing.
+    /// so that an adapter begins by changing nothing. Of the embedding A is zero and B is drawn from the
+    /// standard normal distribution, as in PEFT: a token's row of A is all that its place learns at first.
     ///
     /// `base`: of the base model, for a shape with magnitudes.
     package init(shape: AdapterShape, seed: UInt64, base: BaseNorms? = nil) {
@@ -32,6 +33,21 @@ package struct AdapterParameters: Sendable {
                     let unit = AddressedRandom.unitFloat(words[i % 4])
                     values[pair.a + i] = (2 * unit - 1) * bound
                 }
+            }
+        }
+        // The layer after the last.
+        let layer = UInt32(shape.pairs.count)
+        if let head = shape.head {
+            let bound = 1 / Float(head.inputs).squareRoot()
+            for i in 0..<(head.rank * head.inputs) {
+                let words = random.block(UInt32(i / 4), layer, UInt32(head.address))
+                values[head.a + i] = (2 * AddressedRandom.unitFloat(words[i % 4]) - 1) * bound
+            }
+        }
+        if let embedding = shape.embedding {
+            for i in 0..<(embedding.outputs * embedding.rank) {
+                let words = random.block(UInt32(i / 4), layer, UInt32(embedding.address))
+                values[embedding.b + i] = AddressedRandom.normal(words[i % 4])
             }
         }
     }
@@ -90,9 +106,13 @@ extension AdapterParameters {
     package var weights: [Weight] {
         stride(from: 0, to: shape.layout.entries.count, by: shape.tensorsPerModule).map { index in
             let (a, b) = (shape.layout.entries[index], shape.layout.entries[index + 1])
-            let pair = shape.pairs.joined().lazy.compactMap { $0 }.first { $0.a == a.offset }
+            let pair =
+                shape.pairs.joined().lazy.compactMap { $0 }.first { $0.a == a.offset }
+                ?? shape.edges.first { $0.a == a.offset }
             return Weight(
-                name: AdapterTensorName(a.name)?.weightName ?? a.name, inputs: a.shape[1],
+                name: AdapterTensorName(a.name)?.weightName ?? EdgeTensorName(a.name)?.weightName
+                    ?? a.name,
+                inputs: a.shape[1],
                 outputs: b.shape[0], rank: a.shape[0], scale: pair?.scale ?? 0,
                 a: values[a.range], b: values[b.range])
         }
@@ -116,12 +136,16 @@ extension AdapterParameters {
                 isJoined = true
             }
         }
+        for edge in TargetModule.edges { found[.init(edge: edge)] = own.strength(ofEdge: edge) }
         guard isJoined else { return self }
         let lora = LoRAConfiguration(
             found, dropout: own.dropout, usesMagnitudes: own.usesMagnitudes)
         let joined = AdapterShape(lora, model: model)
         var out = [Float](repeating: 0, count: joined.layout.count)
-        for (own, other) in zip(shape.pairs.joined(), joined.pairs.joined()) {
+        let places = zip(
+            shape.pairs.joined() + [shape.embedding, shape.head],
+            joined.pairs.joined() + [joined.embedding, joined.head])
+        for (own, other) in places {
             guard let own, let other else { continue }
             let (a, b) = (own.rank * own.inputs, own.rank * own.outputs)
             out.replaceSubrange(other.a..<(other.a + a), with: values[own.a..<(own.a + a)])
@@ -187,135 +211,12 @@ extension AdapterShape {
         } catch {
             throw AdapterError(error)
         }
-        for (own, found) in zip(pairs.joined(), other.pairs.joined()) {
+        let places = zip(
+            pairs.joined() + [embedding, head],
+            other.pairs.joined() + [other.embedding, other.head])
+        for (own, found) in places {
             guard let own, let found, own.scale != found.scale else { continue }
             throw .scale(expected: own.scale, found: found.scale)
-        }
-    }
-}
-
-/// An adapter that does not fit the model or the configuration.
-package enum AdapterError: Error, Equatable {
-    case missingMatrix(name: String)
-    case unexpectedMatrix(name: String)
-    case shape(name: String, expected: [Int], found: [Int])
-    /// The adapter was made with another alpha / rank.
-    case scale(expected: Float, found: Float)
-    /// A number of the matrix is infinite or NaN.
-    case notFinite(name: String)
-    /// The model has no module of this name to adapt.
-    case unknownModule(name: String, known: [String])
-    /// The family has no GGUF files, so an adapter has no names there.
-    case noGGUFNames(architecture: String)
-    /// Ranks or scales differ from module to module, or not every layer has the same ones.
-    case uneven
-    /// It was made for another base model.
-    case otherBase(adapter: String, expected: String, found: String)
-    /// Ranks differ, or not every layer has the same modules.
-    case irregular
-    /// An adapter of fused modules that is more than adapters of their slices.
-    case notBlockDiagonal
-    /// Ranks or alphas of their own, or magnitudes, for slices of a fused module.
-    case patternsOfSlices
-    /// The run trains magnitudes and the adapter has none, or the other way round.
-    case magnitudes(run: Bool)
-    /// llama.cpp's adapters have no magnitudes.
-    case magnitudesInGGUF
-
-    package init(_ problem: LayoutProblem) {
-        switch problem {
-        case .missing(let name): self = .missingMatrix(name: name)
-        case .wrongShape(let name, let expected, let found):
-            self = .shape(name: name, expected: expected, found: found)
-        case .unexpected(let name): self = .unexpectedMatrix(name: name)
-        }
-    }
-}
-
-extension AdapterError: Explained {
-    package var explanation: Explanation {
-        switch self {
-        case .missingMatrix(let name):
-            Explanation(
-                what: "the adapter has no matrix for a projection that the run adapts",
-                place: name,
-                remedy: "give the --target-modules, --layers and --rank that it was made with",
-                status: .badData)
-        case .unexpectedMatrix(let name):
-            Explanation(
-                what: "the adapter has a matrix for a projection that the run does not adapt",
-                place: name,
-                remedy: "give the --target-modules and --layers that it was made with",
-                status: .badData)
-        case .shape(let name, let expected, let found):
-            Explanation(
-                what: "an adapter matrix is \(found), expected \(expected)", place: name,
-                remedy: "use an adapter that was made for this base model and rank",
-                status: .badData)
-        case .scale(let expected, let found):
-            Explanation(
-                what:
-                    "the adapter's scale (alpha / rank, or its root with --rslora on) is \(found), the run's is \(expected)",
-                remedy: "give the --alpha and --rank that the adapter was made with",
-                status: .badData)
-        case .notFinite(let name):
-            Explanation(
-                what: "an adapter matrix has a number that is infinite or NaN", place: name,
-                remedy: "train again with a smaller --learning-rate, or fetch the adapter again",
-                status: .badData)
-        case .unknownModule(let name, let known):
-            Explanation(
-                what: "the model has no module of this name to adapt", place: name,
-                remedy: "use an adapter of " + known.joined(separator: ", "), status: .badData)
-        case .noGGUFNames(let architecture):
-            Explanation(
-                what: "there are no GGUF files of \(architecture), so no names for its adapters",
-                remedy: "export it with --format peft or mlx", status: .badData)
-        case .uneven:
-            Explanation(
-                what: "the adapter's ranks or scales differ from module to module, or its layers "
-                    + "have different modules; a run without patterns has one rank and one alpha, "
-                    + "and every run has the same modules in each of its layers",
-                remedy: "give the --rank-pattern and --alpha-pattern that it was made with",
-                status: .badData)
-        case .otherBase(let adapter, let expected, let found):
-            Explanation(
-                what: "the adapter was made for the base model with SHA-256 \(expected), and this "
-                    + "one has \(found)", place: adapter,
-                remedy: "give the --model that it was made for, or --any-base if it is the same "
-                    + "model in other files", status: .badData)
-        case .irregular:
-            Explanation(
-                what: "the adapter's ranks differ, or its layers have different modules, and it "
-                    + "adapts slices of fused modules",
-                remedy: "export it with the base model whose modules it adapts", status: .badData)
-        case .patternsOfSlices:
-            Explanation(
-                what: "the model stores several projections as one module; parts of it have "
-                    + "neither ranks and alphas of their own nor magnitudes",
-                place: "--target-modules",
-                remedy: "adapt the module as a whole, qkv_proj or gate_up_proj, or leave "
-                    + "--rank-pattern, --alpha-pattern and --dora out", status: .usage)
-        case .magnitudes(let run):
-            Explanation(
-                what: run
-                    ? "the run trains magnitudes (--dora on), and the adapter has none"
-                    : "the adapter has magnitudes (DoRA), and the run does not train any",
-                remedy: run
-                    ? "leave --dora out, or start from an adapter that was trained with it"
-                    : "give --dora on, or leave --dora out",
-                status: .badData)
-        case .magnitudesInGGUF:
-            Explanation(
-                what: "a GGUF adapter cannot hold the magnitudes of DoRA",
-                remedy: "merge it into the model with `skein fuse`, or export it with --format "
-                    + "peft or mlx", status: .usage)
-        case .notBlockDiagonal:
-            Explanation(
-                what: "the adapter's slices of a fused module depend on each other",
-                remedy: "adapt the module as a whole: --target-modules with qkv_proj or "
-                    + "gate_up_proj",
-                status: .badData)
         }
     }
 }

@@ -1,10 +1,13 @@
+import SkeinFormats
+
 /// What a LoRA configuration means for one model: which matrices exist, and where each is in the
 /// flat vector.
 package struct AdapterShape: Sendable, Equatable {
     /// The two matrices of one adapted projection, and its magnitudes.
     struct Pair: Sendable, Equatable {
         let module: TargetModule
-        /// `Projection.address`.
+        /// `Projection.address`; of the embedding and the head, which count as a layer after the last,
+        /// 0 and 1.
         let address: Int
         /// Offset of A, [rank, in].
         let a: Int
@@ -26,6 +29,10 @@ package struct AdapterShape: Sendable, Equatable {
     package let modules: Set<String>
     /// Per layer, in the order of `BlockDesign.projections`; nil where nothing is adapted.
     let pairs: [[Pair?]]
+    /// Of the embedding, whose A is [rank, V] and whose B is [D, rank]; nil: it is not adapted.
+    let embedding: Pair?
+    /// Of the head; nil: it is not adapted.
+    let head: Pair?
 
     package init(_ lora: LoRAConfiguration, model: ModelConfiguration) {
         configuration = lora
@@ -86,16 +93,43 @@ package struct AdapterShape: Sendable, Equatable {
                     sharesA: false)
             }
         }
+        /// After all others: what has none keeps its bytes.
+        func edge(_ target: TargetModule, _ module: EdgeTensorName.Module) -> Pair? {
+            guard let strength = lora.strength(ofEdge: target) else { return nil }
+            precondition(!lora.usesMagnitudes, "magnitudes of modules in blocks alone")
+            modules.insert(module.rawValue)
+            let (inputs, outputs) = model.sizes(of: target)
+            let rank = strength.rank
+            let name = EdgeTensorName(module: module, matrix: .a, blocks: model.adapterBlocks)
+            matrices.append((name.text, [rank, inputs]))
+            matrices.append((name.with(.b).text, [outputs, rank]))
+            defer { offset += rank * (inputs + outputs) }
+            return Pair(
+                module: target, address: module == .embedding ? 0 : 1, a: offset,
+                b: offset + rank * inputs, inputs: inputs, outputs: outputs, rank: rank,
+                scale: strength.scale, magnitude: nil, sharesA: false)
+        }
+        embedding = edge(.embedding, .embedding)
+        head = edge(.head, .head)
         self.modules = modules
         layout = ParameterLayout(matrices)
     }
 
+    /// Whether the tokens' embedding is adapted: then the residual stream before the first block
+    /// depends on the adapter, and backward goes down to it.
+    package var hasEmbedding: Bool { embedding != nil }
+
+    /// The pairs of `TargetModule.edges` that there are.
+    var edges: [Pair] { [embedding, head].compactMap { $0 } }
+
     /// Tensors of a module: A, B and perhaps its magnitudes.
     var tensorsPerModule: Int { configuration.usesMagnitudes ? 3 : 2 }
 
-    /// The lowest layer that carries an adapter; backward stops there. nil when there is none.
+    /// The lowest layer that backward goes through: the lowest that carries an adapter, or the first
+    /// of all if the embedding does. nil when there is none.
     var lowestLayer: Int? {
-        pairs.firstIndex { $0.contains { $0 != nil } }
+        if hasEmbedding { return 0 }
+        return pairs.firstIndex { $0.contains { $0 != nil } }
     }
 
     /// The matrices of a projection; nil when it is not adapted.

@@ -64,7 +64,8 @@ package struct FusedExport: Sendable {
     private func forEachNumber(_ body: (_ own: Int, _ file: Int) -> Void) {
         let rank = own.configuration.rank
         let wide = shape.configuration.rank
-        for (pairs, fused) in zip(own.pairs, shape.pairs) {
+        let edges = ([own.embedding, own.head], [shape.embedding, shape.head])
+        for (pairs, fused) in zip(own.pairs + [edges.0], shape.pairs + [edges.1]) {
             // Slices of one module have one A in the file; each takes the rows after the one before.
             // Those of a module that is adapted as a whole have one A in the run, too: one place.
             var taken: [Int: Int] = [:]

@@ -1,5 +1,5 @@
 /// A projection of a decoder block that can carry a LoRA adapter, in the order of the flat vector,
-/// or a module that some models store in place of several.
+/// a module that some models store in place of several, or one of the two outside the blocks.
 package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case query
     case key
@@ -12,6 +12,10 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case queryKeyValue
     /// Gate and up as one module with one A.
     case gateUp
+    /// The tokens' embedding.
+    case embedding
+    /// From the last norm to the logits.
+    case head
 
     /// The seven projections of every block, without the modules that hold several.
     package static let allCases: [TargetModule] = [
@@ -19,6 +23,11 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     ]
     /// Modules that hold several projections: some families store these as one tensor.
     package static let fused: [TargetModule] = [.queryKeyValue, .gateUp]
+    /// What is outside the blocks: every model has each once.
+    package static let edges: [TargetModule] = [.embedding, .head]
+
+    /// Whether it is outside the blocks.
+    package var isEdge: Bool { Self.edges.contains(self) }
 
     /// The projections that it holds, in the order of their rows; itself for one projection.
     package var parts: [TargetModule] {
@@ -41,11 +50,13 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
         case .down: "down_proj"
         case .queryKeyValue: "qkv_proj"
         case .gateUp: "gate_up_proj"
+        case .embedding: "embed_tokens"
+        case .head: "lm_head"
         }
     }
 
     package init?(name: String) {
-        let all = Self.allCases + Self.fused
+        let all = Self.allCases + Self.fused + Self.edges
         guard let match = all.first(where: { $0.name == name }) else { return nil }
         self = match
     }
@@ -89,14 +100,23 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.usesMagnitudes = usesMagnitudes
     }
 
-    /// A module of a layer.
+    /// A module of a layer, or one outside the layers.
     package struct Place: Sendable, Hashable {
+        /// -1 outside the layers.
         package var layer: Int
         package var module: TargetModule
 
         package init(layer: Int, module: TargetModule) {
+            precondition(!module.isEdge, "\(module.name) is in no layer")
             self.layer = layer
             self.module = module
+        }
+
+        /// `edge`: one of `TargetModule.edges`.
+        package init(edge: TargetModule) {
+            precondition(edge.isEdge, "\(edge.name) is in a layer")
+            layer = -1
+            module = edge
         }
     }
 
@@ -115,6 +135,18 @@ package struct LoRAConfiguration: Sendable, Equatable {
         if let exception = exceptions[Place(layer: layer, module: module)] { return exception }
         guard layers.contains(layer), targets.contains(module) else { return nil }
         return Strength(rank: rank, scale: scale)
+    }
+
+    /// The same of one of `TargetModule.edges`, whatever the layers.
+    package func strength(ofEdge module: TargetModule) -> Strength? {
+        if let exception = exceptions[Place(edge: module)] { return exception }
+        return targets.contains(module) ? Strength(rank: rank, scale: scale) : nil
+    }
+
+    /// Rank and scale at a place; nil where there is no adapter.
+    package func strength(at place: Place) -> Strength? {
+        place.module.isEdge
+            ? strength(ofEdge: place.module) : strength(of: place.module, in: place.layer)
     }
 
     /// Those of the module that holds `part` and others and is adapted as a whole, with one A.

@@ -18,8 +18,14 @@ extension ModelDirectory {
     /// `tensor`: of the base model's file, such as "blk.0.attn_q.weight".
     package func adaptedModule(ofTensor tensor: String) -> GGUFAdapter.Name? {
         let suffix = ".weight"
-        guard tensor.hasSuffix(suffix), let layout = adapterLayout,
-            let (name, isInterleaved) = layout.tensor(tensor, in: configuration.design),
+        guard tensor.hasSuffix(suffix), let layout = adapterLayout else { return nil }
+        let edges = EdgeTensorName.Module.allCases
+        if let edge = edges.first(where: { adaptedTensor(of: $0) == tensor }) {
+            let name = EdgeTensorName(
+                module: edge, matrix: .a, blocks: configuration.adapterBlocks)
+            return GGUFAdapter.Name(module: name.moduleName, interleavedHeadRows: nil)
+        }
+        guard let (name, isInterleaved) = layout.tensor(tensor, in: configuration.design),
             name.hasPrefix(configuration.design.names.blocks), name.hasSuffix(suffix)
         else { return nil }
         let parts = name.dropFirst(configuration.design.names.blocks.count)
@@ -37,6 +43,12 @@ extension ModelDirectory {
         return GGUFAdapter.Name(
             module: configuration.design.tensor(own, in: layer),
             interleavedHeadRows: isInterleaved ? configuration.headDimension : nil)
+    }
+
+    /// The tensor of a GGUF file that is the embedding or the head; nil: the family has no GGUF files.
+    func adaptedTensor(of edge: EdgeTensorName.Module) -> String? {
+        let name = EdgeTensorName(module: edge, matrix: .a).weightName
+        return adapterLayout?.names.first { $0.value == name }?.key
     }
 
     /// The modules of mlx-lm's model that hold a module, and the rows that each holds; nil: all. Only

@@ -4,12 +4,12 @@ import SkeinFormats
 /// Where each trained matrix is in the flat vector of all of them.
 ///
 /// One order for parameters, gradients and optimizer moments, and so for every sum and every hash:
-/// layer by layer, inside a layer by `TargetModule`'s order, A before B.
+/// layer by layer, inside a layer by `TargetModule`'s order, A before B; then the embedding and the head.
 package struct ParameterLayout: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         /// The tensor's name in a PEFT adapter file.
         package let name: String
-        /// Row-major: A is [rank, in], B is [out, rank].
+        /// Row-major: A is [rank, in], B is [out, rank]. The embedding's are [rank, V] and [D, rank].
         package let shape: [Int]
         /// Index of its first element in the flat vector.
         package let offset: Int
@@ -17,6 +17,8 @@ package struct ParameterLayout: Sendable, Equatable {
         package var count: Int { shape.reduce(1, *) }
         /// Whether it is the matrix that reads a projection's input.
         package var isA: Bool { name.hasSuffix(".lora_A.weight") }
+        /// Whether it is one of the two of the embedding.
+        package var isOfEmbedding: Bool { EdgeTensorName(name)?.module == .embedding }
         package var range: Range<Int> { offset..<(offset + count) }
     }
 

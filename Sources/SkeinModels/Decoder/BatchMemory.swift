@@ -116,6 +116,7 @@ struct BatchMemory {
     let scaledGradient: UnsafeMutablePointer<Float>
     /// [R, widest] with padded rows: A for a bf16 weight; only with magnitudes.
     let roundedA: UnsafeMutablePointer<UInt16>
+    let edges: EdgeMemory
 
     init(_ size: BatchSize, _ arena: inout Arena) {
         let t = size.tokens
@@ -209,5 +210,6 @@ struct BatchMemory {
         scaledGradient = arena.take(usesMagnitudes ? backward * t * widest : 0)
         roundedA = arena.takeHalves(
             usesMagnitudes && !isSingle ? RoundedRows.bytes(rows: rank, columns: widest) / 2 : 0)
+        edges = EdgeMemory(size, &arena)
     }
 }

@@ -75,9 +75,10 @@ package struct Decoder: Sendable {
     ) -> BatchLoss? {
         let lowest = adapter?.lowestLayer ?? model.layerCount
         progress?.begin(layers: 2 * model.layerCount - lowest)
-        let pass = DecoderPass(
+        var pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: dropout,
             noise: noise, training: true, progress: progress, workspace: workspace, place: place)
+        pass.headGradient = gradient
         guard pass.forward() else { return nil }
         let loss = pass.head(gradient: true, smoothing: labelSmoothing)
         return pass.backward(into: gradient) ? loss : nil
@@ -130,6 +131,8 @@ struct DecoderPass {
     let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul
+    /// The flat vector in which the head's adapter gets its gradient; nil: no gradient is wanted.
+    var headGradient: UnsafeMutablePointer<Float>?
 
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,

@@ -4,7 +4,7 @@ extension DecoderPass {
     /// Gradients of all LoRA matrices from the gradient in `memory.gradient`.
     ///
     /// Goes down to the lowest adapted layer and, in it, to the lowest adapted projection; nothing
-    /// below is trained, so nothing below is multiplied.
+    /// below is trained, so nothing below is multiplied. With an adapted embedding it goes through all.
     ///
     /// - Returns: false when the pass was abandoned on the way.
     func backward(into gradient: UnsafeMutablePointer<Float>) -> Bool {
@@ -12,7 +12,7 @@ extension DecoderPass {
         for layer in stride(from: model.layerCount - 1, through: lowest, by: -1) {
             if progress?.isAbandoned == true { return false }
             if decoder.gradientCheckpointing { blockForward(layer, again: true) }
-            let isLowest = layer == lowest
+            let isLowest = layer == lowest && !shape.hasEmbedding
             let trainsAttention = shape.pairs[layer].contains { pair in
                 pair.map { $0.module < .gate } ?? false
             }
@@ -22,6 +22,7 @@ extension DecoderPass {
             }
             progress?.finishLayer()
         }
+        embeddingBackward(into: gradient)
         return true
     }
 

@@ -14,12 +14,13 @@ extension DecoderPass {
         return true
     }
 
-    /// The tokens' rows of the embedding.
+    /// The tokens' rows of the embedding and its adapter, with noise, times the family's factor.
     func embed() {
         let width = model.width
         for (t, token) in batch.tokens.enumerated() {
             decoder.weights.embedding.copyRow(Int(token), into: residual(0) + t * width)
         }
+        adaptEmbedding()
         if let noise { add(noise) }
         let factor = model.design.embeddingMultiplier
         if factor != 1 { Rows.scale(residual(0), count: tokens * width, by: factor) }

@@ -19,6 +19,7 @@ extension DecoderPass {
                 }
             }
         guard gradient else { return loss }
+        finishHeadAdapter()
         if factor != 1 { Rows.scale(memory.lossNormedGradient, count: rows * width, by: factor) }
         memory.gradient.update(repeating: 0, count: rows * width)
         RMSNorm.backward(
@@ -64,6 +65,7 @@ extension DecoderPass {
         // The head is linear: its input is scaled in place of its many outputs.
         let factor = model.design.logitsMultiplier
         if factor != 1 { Rows.scale(memory.lossNormed, count: rows * model.width, by: factor) }
+        prepareHeadAdapter()
     }
 
     /// Logits of some of the loss rows, before the soft cap.
@@ -76,6 +78,7 @@ extension DecoderPass {
                 rows: panel, input, tokens: rows.count, into: memory.logits + panel.lowerBound,
                 strideY: model.vocabularySize, accumulating: false, tools: tools)
         }
+        adaptLogits(rows)
     }
 
     /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
@@ -100,6 +103,8 @@ extension DecoderPass {
     func headBackward(_ rows: Range<Int>) {
         let vocabulary = model.vocabularySize
         let out = memory.lossNormedGradient + rows.lowerBound * model.width
+        // Before the logits' gradients are rounded.
+        headAdapterBackward(rows)
         let rounded = roundedLogits(rows.count)
         forEachPanel { panel in
             let logits: Operand =
@@ -109,6 +114,7 @@ extension DecoderPass {
                 rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
                 accumulating: panel.lowerBound > 0, tools: tools)
         }
+        addHeadAdapterInput(rows, to: out)
     }
 
     /// The logits' gradients as bf16, in the same memory; nil with fp32.

@@ -4,7 +4,7 @@ import SkeinTensors
 struct DropoutDraw {
     let dropout: Dropout
     let step: UInt32
-    /// layer * 8 + the projection's address.
+    /// layer * 8 + the projection's address; the head is in a layer after the last.
     let place: UInt32
     let offsets: [Int]
     let sequenceNumbers: [UInt32]

@@ -198,6 +198,8 @@ extension ModelConfiguration {
         case .down: (feedForwardWidth, width)
         case .queryKeyValue: (width, queries + 2 * keys)
         case .gateUp: (width, 2 * feedForwardWidth)
+        case .embedding: (vocabularySize, width)
+        case .head: (width, vocabularySize)
         }
     }
 }

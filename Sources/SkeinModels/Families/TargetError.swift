@@ -9,7 +9,8 @@ package enum TargetError: Error, Equatable {
 }
 
 extension DecoderDesign {
-    /// Checks that every block has every target, and that no projection is adapted twice.
+    /// Checks that every block has every target but the embedding and the head, which every model has,
+    /// and that no projection is adapted twice.
     ///
     /// - Throws: `TargetError` for the first target that is not so.
     package func check(
@@ -17,7 +18,7 @@ extension DecoderDesign {
     ) throws(TargetError) {
         for layer in layers.clamped(to: blocks.indices) {
             let known = blocks[layer].targets
-            for target in targets where !known.contains(target) {
+            for target in targets where !target.isEdge && !known.contains(target) {
                 throw .missing(module: target, layer: layer, known: known)
             }
         }

@@ -11,6 +11,10 @@ package enum FuseError: Error, Equatable {
     case otherTensor(name: String, type: String)
     /// A file of this format is not written for the model.
     case noConversion(what: String, found: String, format: String)
+    /// The model's head is its embedding: with an adapter of one of them they would be two.
+    ///
+    /// `module`: the adapted one.
+    case tiedEdge(module: String)
     /// A type that a format does not have.
     case typeOfFormat(type: String, format: String, supported: [String])
     /// What was written is not read as it should be.
@@ -48,6 +52,12 @@ extension FuseError: Explained {
                 what: "\(what) '\(found)' cannot be written as \(format)",
                 remedy: "use the base model's own format: --format "
                     + (format == "GGUF" ? "hf" : "gguf"), status: .badData)
+        case .tiedEdge(let module):
+            Explanation(
+                what: "the model's head is its embedding, and with the adapter of \(module) the "
+                    + "two differ: one tensor cannot be both", place: module,
+                remedy: "use base model and adapter side by side, or an adapter of a model with a "
+                    + "head of its own", status: .badData)
         case .typeOfFormat(let type, let format, let supported):
             Explanation(
                 what: "\(format) has no type \(type)",

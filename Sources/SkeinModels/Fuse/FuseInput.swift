@@ -8,14 +8,17 @@ package struct FuseInput: Sendable {
     let description: ModelDescription
     let family: any ModelFamily
     private let changes: [String: [MergedTensor.Change]]
+    /// That `changes` are made of.
+    private let numbers: [Float]
 
-    /// - Throws: `FileError`, `FormatError` when the model's description has changed meanwhile.
+    /// - Throws: `FileError`, `FormatError` when the model's description has changed meanwhile;
+    ///   `FuseError.tiedEdge`.
     package init(model: ModelDirectory, adapter: AdapterParameters?) throws {
         self.model = model
         self.adapter = adapter
         description = try ModelDescription.open(model.path)
         family = try FamilyRegistry.standard.read(description).family
-        changes = adapter?.changes(model.configuration.design) ?? [:]
+        (changes, numbers) = try adapter?.changes(model.configuration) ?? ([:], [])
     }
 
     var configuration: ModelConfiguration { model.configuration }
@@ -26,7 +29,7 @@ package struct FuseInput: Sendable {
     /// - Throws: `FormatError.missingTensor`.
     func tensor(_ name: String) throws -> MergedTensor {
         MergedTensor(
-            view: try model.tensor(name), changes: changes[name] ?? [], adapter: adapter)
+            view: try model.tensor(name), changes: changes[name] ?? [], numbers: numbers)
     }
 
     /// The rows of one projection of a tensor that several share.
@@ -42,7 +45,7 @@ package struct FuseInput: Sendable {
                 magnitude: $0.magnitude)
         }
         return MergedTensor(
-            view: tensor.view.part(whole, rows: rows), changes: changes, adapter: adapter)
+            view: tensor.view.part(whole, rows: rows), changes: changes, numbers: numbers)
     }
 
     /// How many tensors the adapter changes.

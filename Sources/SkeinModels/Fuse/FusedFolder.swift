@@ -137,7 +137,7 @@ package struct FusedFolder {
             let merged =
                 input.model.has(name)
                 ? try input.tensor(name)
-                : MergedTensor(view: view, changes: [], adapter: nil)
+                : MergedTensor(view: view, changes: [], numbers: [])
             let tensor =
                 merged.changes.isEmpty && view.elementType == type
                 ? FusedTensor(copying: view, type) : FusedTensor(view.name, merged, as: type)

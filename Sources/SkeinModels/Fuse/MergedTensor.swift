@@ -11,7 +11,7 @@ struct MergedTensor: Sendable {
     struct Change: Sendable, Equatable {
         /// In the folder's order; fewer than all if projections share the tensor.
         let rows: Range<Int>
-        /// Offset of A, [rank, in], and of B, [rows, rank], in the adapter's numbers.
+        /// Offset of A, [rank, in], and of B, [rows, rank], in `numbers`.
         let a: Int
         let b: Int
         let rank: Int
@@ -24,7 +24,8 @@ struct MergedTensor: Sendable {
     /// Rows in the folder's order.
     let view: TensorView
     let changes: [Change]
-    let adapter: AdapterParameters?
+    /// Those of the adapter, as `AdapterParameters.changes` wants them; empty without one.
+    let numbers: [Float]
     /// Rows of one head if the halves of heads are interleaved in the output; nil: the folder's order.
     var interleavedHeadRows: Int?
     /// Added to every number: folders and GGUF files may differ by 1 in the weights of norms.
@@ -45,8 +46,8 @@ struct MergedTensor: Sendable {
         if shift != 0 {
             for index in 0..<(range.count * columns) { out[index] += shift }
         }
-        guard let adapter else { return }
-        adapter.values.withUnsafeBufferPointer { values in
+        if changes.isEmpty { return }
+        numbers.withUnsafeBufferPointer { values in
             guard let values = values.baseAddress else { return }
             for change in changes {
                 for row in range {
@@ -131,7 +132,14 @@ struct MergedTensor: Sendable {
 
 extension AdapterParameters {
     /// What the adapter changes, by the folder's names of tensors.
-    func changes(_ design: DecoderDesign) -> [String: [MergedTensor.Change]] {
+    ///
+    /// - Returns: the changes, and the numbers that they are made of: the adapter's, with the two
+    ///   matrices of the embedding transposed, whose change W + s (B A)^T is then that of any weight.
+    /// - Throws: `FuseError.tiedEdge` when the embedding and the head are one tensor.
+    func changes(
+        _ model: ModelConfiguration
+    ) throws(FuseError) -> (changes: [String: [MergedTensor.Change]], numbers: [Float]) {
+        let design = model.design
         var changes: [String: [MergedTensor.Change]] = [:]
         for (layer, block) in design.blocks.enumerated() {
             for (projection, pair) in zip(block.projections, shape.pairs[layer]) {
@@ -143,6 +151,33 @@ extension AdapterParameters {
                             rank: pair.rank, scale: pair.scale, magnitude: pair.magnitude))
             }
         }
-        return changes
+        if model.tiedEmbeddings, let edge = shape.edges.first {
+            throw .tiedEdge(module: edge.module.name)
+        }
+        var numbers = values
+        if let head = shape.head {
+            changes[design.names.head] = [
+                MergedTensor.Change(
+                    rows: 0..<head.outputs, a: head.a, b: head.b, rank: head.rank,
+                    scale: head.scale)
+            ]
+        }
+        if let pair = shape.embedding {
+            values.withUnsafeBufferPointer { from in
+                numbers.withUnsafeMutableBufferPointer { to in
+                    guard let from = from.baseAddress, let to = to.baseAddress else { return }
+                    LowRank.transpose(
+                        from + pair.a, rows: pair.rank, columns: pair.inputs, into: to + pair.a)
+                    LowRank.transpose(
+                        from + pair.b, rows: pair.outputs, columns: pair.rank, into: to + pair.b)
+                }
+            }
+            changes[design.names.embedding] = [
+                MergedTensor.Change(
+                    rows: 0..<pair.inputs, a: pair.b, b: pair.a, rank: pair.rank,
+                    scale: pair.scale)
+            ]
+        }
+        return (changes, numbers)
     }
 }

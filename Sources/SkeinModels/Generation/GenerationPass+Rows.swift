@@ -59,15 +59,6 @@ extension GenerationPass {
         multiply([(module, y)], layer, batch, x, adding: true)
     }
 
-    /// logits = head(normed) for some rows.
-    func predict(_ normed: UnsafePointer<Float>, rows: Int) {
-        let (head, logits) = (weights.head, memory.logits)
-        let vectors = spread(normed, rows: rows, columns: head.columns)
-        run(groups: head.groups) {
-            head.multiply(groups: $0, vectors, into: logits, stride: head.rows)
-        }
-    }
-
     /// The rows, or their norms.
     private func normalize(
         _ x: UnsafePointer<Float>, rows: Int, _ weight: FloatBuffer?
@@ -79,7 +70,7 @@ extension GenerationPass {
         return UnsafePointer(memory.normed)
     }
 
-    private func spread(
+    func spread(
         _ x: UnsafePointer<Float>, rows: Int, columns: Int
     ) -> InterleavedMatrix.Vectors {
         let stride = InterleavedMatrix.spreadStride(columns: columns)
@@ -92,7 +83,7 @@ extension GenerationPass {
     }
 
     /// Splits `groups` into pieces; the result does not depend on how many.
-    private func run(groups: Int, _ body: @escaping (Range<Int>) -> Void) {
+    func run(groups: Int, _ body: @escaping (Range<Int>) -> Void) {
         let threads = team.threadCount
         let pieces = threads == 1 ? 1 : max(1, min(groups, Self.piecesPerThread * threads))
         team.run(pieces) { piece, _ in

@@ -98,7 +98,7 @@ final class GenerationPass {
         check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void = { _ in }
     ) rethrows {
         sequence.willRead(tokens.count)
-        for (i, token) in tokens.enumerated() { embed(token, row: i) }
+        for (i, token) in tokens.enumerated() { embed(token, row: i, sequence.projections) }
         let last = memory.residual + (tokens.count - 1) * model.width
         for layer in 0..<model.layerCount {
             try check()
@@ -112,7 +112,8 @@ final class GenerationPass {
         tokensComputed += tokens.count
         guard wantsLogits else { return }
         observe(last)
-        predict(last, rows: 1, observe: observe)
+        let run = RowBatch.Run(projections: sequence.projections, rows: 0..<1)
+        predict(last, rows: 1, [run], observe: observe)
     }
 
     /// Reads a part of a prompt and gives the logits of each of its tokens: those that the token gets
@@ -136,10 +137,9 @@ final class GenerationPass {
             let count = min(rows, tokens.count - start)
             let x = memory.residual + start * model.width
             let positions = first + start..<first + start + count
-            readRows(
-                model.layerCount - 1, RowBatch(cached: sequence, positions: positions), x,
-                areCached: true)
-            predict(x, rows: count, observe: { _ in })
+            let batch = RowBatch(cached: sequence, positions: positions)
+            readRows(model.layerCount - 1, batch, x, areCached: true)
+            predict(x, rows: count, batch.runs, observe: { _ in })
             for row in 0..<count { try each(positions.lowerBound + row, logits(row)) }
         }
     }
@@ -157,7 +157,9 @@ final class GenerationPass {
         observe: (UnsafePointer<Float>) -> Void = { _ in }
     ) rethrows {
         for (sequence, count) in batch.counts { sequence.willRead(count) }
-        for (i, row) in batch.rows.enumerated() { embed(row.token, row: i) }
+        for (i, row) in batch.rows.enumerated() {
+            embed(row.token, row: i, row.sequence.projections)
+        }
         let width = model.width
         let last = memory.residual + (batch.rows.count - 1) * width
         for layer in 0..<model.layerCount {
@@ -173,12 +175,15 @@ final class GenerationPass {
         for (i, row) in wanted.enumerated() where i != row {
             (memory.residual + i * width).update(from: memory.residual + row * width, count: width)
         }
-        if !wanted.isEmpty { predict(memory.residual, rows: wanted.count, observe: observe) }
+        if wanted.isEmpty { return }
+        predict(
+            memory.residual, rows: wanted.count, batch.runs(of: wanted), observe: observe)
     }
 
     /// logits = head(norm(residual)) for some rows.
     private func predict(
-        _ residual: UnsafePointer<Float>, rows: Int, observe: (UnsafePointer<Float>) -> Void
+        _ residual: UnsafePointer<Float>, rows: Int, _ runs: [RowBatch.Run],
+        observe: (UnsafePointer<Float>) -> Void
     ) {
         let (design, width) = (model.design, model.width)
         RMSNorm.forward(
@@ -188,17 +193,10 @@ final class GenerationPass {
         if design.logitsMultiplier != 1 {
             Rows.scale(memory.normed, count: rows * width, by: design.logitsMultiplier)
         }
-        predict(memory.normed, rows: rows)
+        predict(memory.normed, rows: rows, runs)
         if let cap = design.logitsSoftCap {
             SoftCap.forward(memory.logits, count: rows * model.vocabularySize, cap: cap)
         }
-    }
-
-    private func embed(_ token: Int32, row: Int) {
-        let to = memory.residual + row * model.width
-        weights.embedding.copyRow(Int(token), into: to, scratch: memory.scratch[0])
-        let factor = model.design.embeddingMultiplier
-        if factor != 1 { Rows.scale(to, count: model.width, by: factor) }
     }
 
     /// The logits of a row that `readRows` or `readPrompt` was asked for, [V].

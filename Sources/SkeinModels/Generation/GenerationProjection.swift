@@ -145,6 +145,8 @@ package final class GenerationProjections: Sendable {
     private let layers: [[GenerationProjection]]
     /// Per layer, `BlockDesign.places`.
     private let places: [[Int]]
+    /// Of the embedding and the head.
+    let edges: GenerationEdges
     /// The largest R; 0 without an adapter.
     package let rank: Int
     private let memory: InterleavedMemory?
@@ -168,7 +170,8 @@ package final class GenerationProjections: Sendable {
             }
             rank = 0
             memory = nil
-            digest = Self.digest(of: layers, nil)
+            edges = .none
+            digest = Self.digest(of: layers, edges, nil)
             return
         }
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
@@ -200,19 +203,30 @@ package final class GenerationProjections: Sendable {
                     })
             }
         }
+        edges = GenerationEdges(
+            embedding: adapter.embedding.map { GenerationEdges.Embedding($0, values) },
+            head: adapter.head.map { pair in
+                GenerationProjection(
+                    weight: weights.head, bias: nil,
+                    adapter: GenerationProjection.Adapter(
+                        a: packed(pair.rank, pair.inputs, at: pair.a),
+                        b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale,
+                        gains: nil))
+            })
         rank = adapter.configuration.largestRank
         self.memory = memory
-        digest = Self.digest(of: layers, memory)
+        digest = Self.digest(of: layers, edges, memory)
     }
 
     private static func digest(
-        of layers: [[GenerationProjection]], _ memory: InterleavedMemory?
+        of layers: [[GenerationProjection]], _ edges: GenerationEdges, _ memory: InterleavedMemory?
     ) -> SHA256.Digest {
         var hash = SHA256()
         let facts = layers.joined().map { projection in
             projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
         }
         hash.update(facts.joined(separator: "; "))
+        edges.update(&hash)
         for case let gains? in layers.joined().map({ $0.adapter?.gains }) {
             hash.update(UnsafeRawBufferPointer(start: gains.base, count: 4 * gains.count))
         }
@@ -225,14 +239,15 @@ package final class GenerationProjections: Sendable {
     /// Bytes of the adapter's packed matrices and of the tables that find them; the weights are not
     /// among them.
     package var byteCount: Int {
-        layers.reduce(memory?.byteCount ?? 0) { sum, layer in
+        layers.reduce((memory?.byteCount ?? 0) + edges.byteCount) { sum, layer in
             layer.reduce(sum) { $0 + Self.tableBytes + 4 * ($1.adapter?.gains?.count ?? 0) }
         }
     }
 
     /// The same, before an adapter of this shape is packed.
     package static func byteCount(of adapter: AdapterShape) -> Int {
-        adapter.pairs.reduce(packedBytes(of: adapter)) { sum, layer in
+        let outside = GenerationEdges.byteCount(of: adapter)
+        return adapter.pairs.reduce(packedBytes(of: adapter) + outside) { sum, layer in
             layer.reduce(sum) { sum, pair in
                 sum + tableBytes + (pair?.magnitude == nil ? 0 : 4 * (pair?.outputs ?? 0))
             }
@@ -240,7 +255,7 @@ package final class GenerationProjections: Sendable {
     }
 
     private static func packedBytes(of adapter: AdapterShape) -> Int {
-        adapter.pairs.joined().reduce(0) { sum, pair in
+        (adapter.pairs.joined() + [adapter.head]).reduce(0) { sum, pair in
             guard let pair else { return sum }
             return sum + InterleavedMatrix.byteCount(.f32, rows: pair.rank, columns: pair.inputs)
                 + InterleavedMatrix.byteCount(.f32, rows: pair.outputs, columns: pair.rank)

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -32,6 +33,10 @@ package struct LoadedAdapter: Sendable {
         }
         func check(_ outline: AdapterOutline) throws {
             try outline.check(against: model.configuration)
+            if format != .peft, model.configuration.tiedEmbeddings, let edge = outline.edges.first {
+                throw AdapterError.tiedEdge(
+                    module: edge.module.rawValue, format: format == .mlx ? "MLX" : "GGUF")
+            }
             guard let admit else { return }
             // With a budget of its own: reading the adapter asks all of it again.
             let announced = ModulePatterns()
@@ -49,11 +54,26 @@ package struct LoadedAdapter: Sendable {
             }
         let parameters = try AdapterParameters(
             files: files, model: model.configuration, matching: matches)
+        try checkCopies(files, model)
         return LoadedAdapter(
             parameters: format == .peft
                 ? parameters : parameters.joiningSlices(of: model.configuration),
             configuration: files.configuration, format: format,
             path: path)
+    }
+
+    /// Checks that the embedding and the head that PEFT saved with the adapter are the base model's: rows
+    /// that were changed or added would be missing here.
+    ///
+    /// - Throws: `AdapterError.otherCopy`.
+    private static func checkCopies(_ files: AdapterFiles, _ model: ModelDirectory) throws {
+        let names = model.configuration.design.names
+        for (text, copy) in files.copies.sorted(by: { $0.key < $1.key }) {
+            let isHead = text.hasSuffix("lm_head.base_layer.weight")
+            let isOwn = isHead && !model.configuration.tiedEmbeddings
+            let weight = try model.tensor(isOwn ? names.head : names.embedding)
+            guard copy.hasEqualRows(weight) else { throw AdapterError.otherCopy(name: text) }
+        }
     }
 
     /// Checks that the adapter was made for a base model, if it says for which.
@@ -81,5 +101,21 @@ package struct LoadedAdapter: Sendable {
         let files = try adapter.files(naming: model.adaptedModule)
         try check(files.outline)
         return files
+    }
+}
+
+extension TensorView {
+    /// Whether all numbers are equal, whatever their types.
+    fileprivate func hasEqualRows(_ other: TensorView) -> Bool {
+        guard shape == other.shape else { return false }
+        return withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * columns) { memory in
+            guard let own = memory.baseAddress else { return true }
+            let (found, bytes) = (own + columns, columns * MemoryLayout<Float>.stride)
+            return (0..<rows).allSatisfy { row in
+                dequantize(rows: row..<(row + 1), into: own)
+                other.dequantize(rows: row..<(row + 1), into: found)
+                return memcmp(own, found, bytes) == 0
+            }
+        }
     }
 }

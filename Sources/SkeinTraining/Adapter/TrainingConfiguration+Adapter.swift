@@ -40,7 +40,9 @@ extension TrainingConfiguration {
         }
         if options.contains(.targetModules) { self.targetModules = lora.targets }
         if options.contains(.layers) {
-            let isWhole = lora.layers == 0..<model.configuration.layerCount
+            // Of the embedding and the head alone: any layers will do.
+            let isWhole =
+                lora.layers.isEmpty || lora.layers == 0..<model.configuration.layerCount
             self.layers =
                 isWhole ? .all : .range(lora.layers.lowerBound...(lora.layers.upperBound - 1))
         }

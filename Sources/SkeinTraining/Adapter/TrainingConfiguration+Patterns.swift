@@ -21,7 +21,7 @@ extension TrainingConfiguration {
             let strength = LoRAConfiguration.Strength(
                 rank: rank,
                 scale: Float((alphas[place] ?? self.alpha) / scaleDivisor(rank: rank)))
-            guard strength != lora.strength(of: place.module, in: place.layer) else { continue }
+            guard strength != lora.strength(at: place) else { continue }
             lora.exceptions[place] = strength
         }
         return lora
@@ -43,17 +43,12 @@ extension TrainingConfiguration {
         var found: [LoRAConfiguration.Place: Value] = [:]
         var unused = Set(patterns.keys)
         do {
-            for layer in lora.layers {
-                for module in lora.targets {
-                    guard let own = model.design.blocks[layer].name(of: module) else { continue }
-                    let name = model.design.tensor(own, in: layer)
-                    for key in unused
-                    where try rules.value(of: [key: true], flag, for: name, matches) != nil {
-                        unused.remove(key)
-                    }
-                    found[.init(layer: layer, module: module)] = try rules.value(
-                        of: patterns, flag, for: name, matches)
+            for (place, name) in Self.names(of: lora, model) {
+                for key in unused
+                where try rules.value(of: [key: true], flag, for: name, matches) != nil {
+                    unused.remove(key)
                 }
+                found[place] = try rules.value(of: patterns, flag, for: name, matches)
             }
         } catch FormatError.badField(_, _, let expected, let value) {
             throw TrainingError.badOption(flag: flag, value: value, allowed: expected)
@@ -65,5 +60,23 @@ extension TrainingConfiguration {
                     + (lora.targets.first?.name ?? "q_proj"))
         }
         return found
+    }
+
+    /// Every adapted module, by its whole name in the base model.
+    private static func names(
+        of lora: LoRAConfiguration, _ model: ModelConfiguration
+    ) -> [(place: LoRAConfiguration.Place, name: String)] {
+        var names: [(LoRAConfiguration.Place, String)] = []
+        for layer in lora.layers {
+            for module in lora.targets where !module.isEdge {
+                guard let own = model.design.blocks[layer].name(of: module) else { continue }
+                names.append(
+                    (.init(layer: layer, module: module), model.design.tensor(own, in: layer)))
+            }
+        }
+        for edge in lora.targets where edge.isEdge {
+            names.append((.init(edge: edge), model.moduleName(ofEdge: edge)))
+        }
+        return names
     }
 }

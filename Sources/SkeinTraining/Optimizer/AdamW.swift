@@ -68,6 +68,7 @@ package struct AdamW: Sendable, Equatable {
         let count = averages.count
         precondition(parameters.count == count && gradient.count == count)
         step += 1
+        let settings = self.settings
         let correction1 = 1 - Self.power(settings.beta1, step)
         let correction2 = 1 - Self.power(settings.beta2, step)
         func pace(_ rate: Double) -> Pace {
@@ -76,7 +77,6 @@ package struct AdamW: Sendable, Equatable {
                 stepSize: Float(-(rate / correction1)))
         }
         let usual = pace(learningRate)
-        let others = pace(learningRate * (other?.factor ?? 1))
         let blend = Float(1 - settings.beta1)
         let beta2 = Float(settings.beta2)
         let squareBlend = Float(1 - settings.beta2)
@@ -100,7 +100,9 @@ package struct AdamW: Sendable, Equatable {
                         }
                         SideBySide.forEach(count) { range in
                             guard let other else { return move(range, usual) }
-                            other.forEachPart(of: range) { move($0, $1 ? others : usual) }
+                            other.forEachPart(of: range) { part, factor in
+                                move(part, factor.map { pace(learningRate * $0) } ?? usual)
+                            }
                         }
                     }
                 }

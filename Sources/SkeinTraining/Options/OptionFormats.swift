@@ -55,9 +55,10 @@ extension ValueFormat where Value == [String] {
 
 extension ValueFormat where Value == [TargetModule] {
     /// Names separated by commas, or `all-linear` for all seven projections, as in PEFT. Modules that
-    /// hold several projections are names, too, for models that have them.
+    /// hold several projections are names, too, for models that have them, and so are the embedding and
+    /// the head.
     package static var targetModules: ValueFormat {
-        let names = (TargetModule.allCases + TargetModule.fused).map(\.name)
+        let names = (TargetModule.allCases + TargetModule.fused + TargetModule.edges).map(\.name)
         return ValueFormat(
             placeholder: "LIST",
             accepted: "all-linear, or with commas between them any of \(Words.either(names))",

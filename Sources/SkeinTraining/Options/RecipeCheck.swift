@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 
 extension TrainingConfiguration {
     /// Refuses options of a recipe that need or exclude each other; `LocalSettings` checks those of
@@ -6,6 +7,7 @@ extension TrainingConfiguration {
     ///
     /// - Throws: `TrainingError.badCombination`.
     package func checkRecipe() throws(TrainingError) {
+        try checkEdges()
         try checkSchedule()
         try checkLoss()
     }
@@ -25,6 +27,15 @@ extension TrainingConfiguration {
                 flag: flag,
                 problem: .needs("\(name(\.validationSplit)) above 0, or a file of validation rows"))
         }
+    }
+
+    /// Magnitudes are those of rows in blocks.
+    private func checkEdges() throws(TrainingError) {
+        guard self.dora == true, let edge = self.targetModules.first(where: \.isEdge) else {
+            return
+        }
+        throw .badCombination(
+            flag: name(\.dora), problem: .excludes("\(name(\.targetModules)) \(edge.name)"))
     }
 
     private func checkSchedule() throws(TrainingError) {

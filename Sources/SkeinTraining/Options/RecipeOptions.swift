@@ -40,7 +40,8 @@ package struct RecipeOptions: OptionTable {
     package let targetModules = Option(
         "target-modules", .targetModules, default: "q_proj,k_proj,v_proj,o_proj", in: .adapter,
         "projections that get an adapter, separated by commas; all-linear means all seven; "
-            + "on Phi-3 also qkv_proj, gate_up_proj; on Granite 4 also gate_up_proj")
+            + "on Phi-3 also qkv_proj, gate_up_proj; on Granite 4 also gate_up_proj; and "
+            + "embed_tokens, lm_head")
     package let layers = Option(
         "layers", .layers, default: "all", in: .adapter,
         "decoder blocks that get an adapter: all, the last N, or a range from 0 such as 8-15")

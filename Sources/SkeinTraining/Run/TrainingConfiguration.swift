@@ -61,7 +61,9 @@ extension TrainingConfiguration {
 
     /// The parameters of an adapter that have another learning rate; nil: none has.
     package func rateFactor(_ layout: ParameterLayout) -> RateFactor? {
-        self.loraPlusRatio.map { RateFactor($0, in: layout) }
+        self.loraPlusRatio.map {
+            RateFactor($0, embedding: RateFactor.embeddingRate / self.learningRate, in: layout)
+        }
     }
 
     /// The learning rate of each of `stepCount` steps.

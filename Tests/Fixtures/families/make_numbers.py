@@ -1,9 +1,10 @@
 """Writes numbers.json: what transformers and PEFT make of one small model of each family, in float64.
 
-    python make_numbers.py [dora]
+    python make_numbers.py [dora|edges]
 
-With `dora` it writes dora.json: some of these models with magnitudes (DoRA).
-transformers 5.23.0, torch 2.15, peft 0.21.2. Weights are a function of their names, which the test
+With `dora` it writes dora.json: some of these models with magnitudes (DoRA); with `edges` edges.json: with adapters of
+the embedding and the head, too.
+transformers 5.23.0, torch 2.15 (edges.json: 2.13), peft 0.21.2. Weights are a function of their names, which the test
 computes, too: a tensor's place i is offset + scale * u, u uniform in [-1, 1).
 """
 
@@ -142,6 +143,13 @@ if sys.argv[1:] == ["dora"]:
     name = "dora.json"
     families = ["gemma2", "granite", "llama", "phi3", "qwen2"]
     goldens = {f"{family} dora": golden(family, use_dora=True) for family in families}
+elif sys.argv[1:] == ["edges"]:
+    name = "edges.json"
+    # Factors of embeddings and logits, caps, names of a model with vision, fused modules; tied heads and others.
+    cases = [
+        ("gemma2", ["embed_tokens", "lm_head"]), ("gemma3", ["embed_tokens"]), ("granite", ["embed_tokens", "lm_head"]),
+        ("llama", ["embed_tokens", "lm_head"]), ("phi3", ["embed_tokens", "lm_head"]), ("qwen2", ["lm_head"])]
+    goldens = {f"{family} edges": golden(family, edges=edges) for family, edges in cases}
 else:
     name = "numbers.json"
     goldens = {family: golden(family) for family in draw.FAMILIES}

@@ -136,7 +136,8 @@ import Testing
             bad(
                 "target-modules", "q_proj,x_proj",
                 "all-linear, or with commas between them any of q_proj, k_proj, v_proj, o_proj, "
-                    + "gate_proj, up_proj, down_proj, qkv_proj or gate_up_proj")
+                    + "gate_proj, up_proj, down_proj, qkv_proj, gate_up_proj, embed_tokens or lm_head"
+            )
         ),
         (
             ["--template-argument", "a=1,b=2", "--template-argument", "b=3"],

@@ -66,7 +66,7 @@ import Testing
         arguments: [
             [TargetModule.query, .value], [.query, .key, .value, .output, .gate, .up, .down],
             [.up, .down], [.key], [.query, .gateUp], [.key, .value, .down, .gateUp],
-            [.queryKeyValue, .gate, .up],
+            [.queryKeyValue, .gate, .up], [.query, .embedding, .head], [.key, .value, .head],
         ])
     func slices(targets: [TargetModule]) throws {
         for layers in [0..<2, 1..<2] {
@@ -87,6 +87,12 @@ import Testing
                     #expect(found == expected)
                 }
             }
+            for (pair, module) in zip(own.edges, export.shape.edges) {
+                #expect(
+                    product(written, module, rank: export.shape.configuration.rank)
+                        == product(values, pair, rank: 2))
+            }
+            #expect(own.edges.map(\.module) == export.shape.edges.map(\.module))
             #expect(try export.restored(written) == values)
             var mixed = written
             let spare = try #require(written.firstIndex(of: 0) ?? written.indices.last)

@@ -74,7 +74,10 @@ import Testing
         let batch = TinyDecoder.batch([70, 5, 2])
         for residence in WeightResidence.allCases {
             let weights = try TinyDecoder.weights(tiny, residence: residence, compute: compute)
-            for targets in [TargetModule.allCases, [.output], [.value], [.up], [.down], [.gate]] {
+            for targets in [
+                TargetModule.allCases, [.output], [.value], [.up], [.down], [.gate],
+                [.embedding], [.head], [.value, .embedding, .head],
+            ] {
                 for (layers, checkpointing) in [(0..<2, false), (0..<1, true), (1..<2, false)] {
                     let lora = LoRAConfiguration(
                         rank: 3, scale: 2, dropout: 0.1, targets: targets, layers: layers)

@@ -5,7 +5,8 @@ import SkeinTestSupport
 @testable import SkeinModels
 
 /// What transformers and PEFT make, in float64, of one small model of a family;
-/// Tests/Fixtures/families/make_numbers.py made it, and those with magnitudes, with transformers 5.23, torch 2.15, peft 0.21.
+/// Tests/Fixtures/families/make_numbers.py made it, those with magnitudes, and those with adapters of the
+/// embedding and the head, with transformers 5.23, torch 2.15, peft 0.21.
 struct FamilyNumbers: Decodable, Sendable {
     struct Tensor: Decodable {
         let shape: [Int]
@@ -41,7 +42,7 @@ struct FamilyNumbers: Decodable, Sendable {
     let tokens: [[Int32]]
 
     static let all: Result<[String: FamilyNumbers], any Error> = Result {
-        try ["numbers", "dora"].reduce(into: [:]) { all, name in
+        try ["numbers", "dora", "edges"].reduce(into: [:]) { all, name in
             let url = URL(fileURLWithPath: TestPaths.fixture("families/\(name).json"))
             try all.merge(
                 JSONDecoder().decode([String: FamilyNumbers].self, from: Data(contentsOf: url))
@@ -88,7 +89,10 @@ struct FamilyNumbers: Decodable, Sendable {
         let divisor = rankStabilized ? Float(rank).squareRoot() : Float(rank)
         let lora = LoRAConfiguration(
             rank: rank, scale: alpha / divisor, dropout: 0,
-            targets: targets.compactMap(model.design.blocks[0].target),
+            targets: targets.compactMap { name in
+                model.design.blocks[0].target(module: name)
+                    ?? TargetModule.edges.first { $0.name == name }
+            },
             layers: 0..<model.layerCount,
             usesMagnitudes: magnitudes ?? false)
         try model.design.check(lora.targets, layers: lora.layers)

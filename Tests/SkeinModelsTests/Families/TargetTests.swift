@@ -15,6 +15,8 @@ import Testing
             #expect(AdapterTensorName.modules.contains(module.name))
         }
         #expect(TargetModule(name: "kv_proj") == nil)
+        #expect(TargetModule.edges.map(\.name) == EdgeTensorName.Module.allCases.map(\.rawValue))
+        for edge in TargetModule.edges { #expect(TargetModule(name: edge.name) == edge) }
     }
 
     @Test("an adapter's file calls modules what the family calls them")

@@ -63,12 +63,18 @@ struct FuseCase {
         func norm(_ name: String) throws -> [Float] {
             try model.tensor(name + ".weight").floats().map { $0 + design.normOffset }
         }
-        numbers["embedding"] = try model.tensor(design.names.embedding).floats()
+        var embedding = try model.tensor(design.names.embedding).floats()
+        if let adapter, let pair = adapter.shape.embedding {
+            add(pair, adapter, to: &embedding, isTransposed: true)
+        }
+        numbers["embedding"] = embedding
         numbers["norm"] = try model.tensor(design.names.finalNorm).floats().map {
             $0 + design.normOffset
         }
         if !configuration.tiedEmbeddings {
-            numbers["head"] = try model.tensor(design.names.head).floats()
+            var head = try model.tensor(design.names.head).floats()
+            if let adapter, let pair = adapter.shape.head { add(pair, adapter, to: &head) }
+            numbers["head"] = head
         }
         for (layer, block) in design.blocks.enumerated() {
             let headNorms = block.headNorms.map { [$0.query, $0.key] } ?? []
@@ -92,17 +98,24 @@ struct FuseCase {
     }
 
     private static func add(
-        _ pair: AdapterShape.Pair, _ adapter: AdapterParameters, to floats: inout [Float]
+        _ pair: AdapterShape.Pair, _ adapter: AdapterParameters, to floats: inout [Float],
+        isTransposed: Bool = false
     ) {
         let (rank, scale) = (pair.rank, pair.scale)
         for row in 0..<pair.outputs {
             for column in 0..<pair.inputs {
                 var sum = 0.0
                 for k in 0..<rank {
-                    let b = Double(scale) * Double(adapter.values[pair.b + row * rank + k])
-                    sum += b * Double(adapter.values[pair.a + k * pair.inputs + column])
+                    let a = Double(adapter.values[pair.a + k * pair.inputs + column])
+                    let b = Double(adapter.values[pair.b + row * rank + k])
+                    // The factor goes where the product takes it, so that sums round alike.
+                    sum +=
+                        isTransposed
+                        ? Double(scale) * a * b : Double(scale) * b * a
                 }
-                let index = row * pair.inputs + column
+                let index =
+                    isTransposed
+                    ? column * pair.outputs + row : row * pair.inputs + column
                 floats[index] = Float(Double(floats[index]) + sum)
             }
         }

@@ -51,6 +51,38 @@ import Testing
         }
     }
 
+    @Test("an adapted embedding and head are merged, if they are two tensors")
+    func edges() throws {
+        var tiny = TinyModel()
+        tiny.tiedEmbeddings = false
+        try Self.withTiny(tiny) { directory, base in
+            try AtomicFile.makeDirectory(directory + "/folder")
+            try tiny.writeHuggingFaceFolder(to: directory + "/folder")
+            for model in [base.model, try ModelDirectory.open(directory + "/folder")] {
+                let own = FuseCase(model, targets: [.query] + TargetModule.edges)
+                let expected = try FuseCase.numbers(own.model, own.adapter)
+                let name = directory + "/" + FilePath.name(of: model.path)
+                let report = try Self.writeGGUF(own.input, .f32, to: name + ".fused")
+                #expect(report.changedCount == 4)
+                _ = try FusedFolder(own.input, type: .f32) { [] }.write(
+                    to: name + " fused", shardBytes: 1 << 30, team: ComputeTeam(threadCount: 2)
+                ) { _ in }
+                for path in [name + ".fused", name + " fused"] {
+                    #expect(
+                        FuseCase.difference(
+                            try FuseCase.numbers(ModelDirectory.open(path)), expected) == nil)
+                }
+            }
+        }
+        try Self.withTiny { _, base in
+            for edge in TargetModule.edges {
+                #expect(throws: FuseError.tiedEdge(module: edge.name)) {
+                    try FuseCase(base.model, targets: [.query, edge]).input
+                }
+            }
+        }
+    }
+
     private static func metadata(_ path: String) throws -> [String: GGUFValue] {
         try GGUFFile(path: path).metadata
     }

@@ -78,7 +78,7 @@ enum GenerationCase: Sendable, CustomTestStringConvertible {
         _ model: ModelConfiguration, rank: Int, seed: UInt64
     ) -> AdapterParameters {
         let lora = LoRAConfiguration(
-            rank: rank, scale: 2, dropout: 0, targets: TargetModule.allCases,
+            rank: rank, scale: 2, dropout: 0, targets: TargetModule.allCases + TargetModule.edges,
             layers: 0..<model.layerCount)
         let shape = AdapterShape(lora, model: model)
         var adapter = AdapterParameters(shape: shape, seed: seed)

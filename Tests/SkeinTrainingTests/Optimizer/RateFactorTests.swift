@@ -28,7 +28,7 @@ import Testing
     func optimizer() throws {
         let (golden, layout) = try golden()
         let other = RateFactor(golden.ratio, in: layout)
-        #expect(other.ranges == [12..<22, 22..<27])
+        #expect(other.parts.map(\.range) == [12..<22, 22..<27])
         var adamW = AdamW(
             settings: .init(
                 beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: golden.weightDecay),
@@ -58,17 +58,50 @@ import Testing
                 &b, gradient: gradient, learningRate: 1e-3, other: RateFactor(1, in: layout))
         }
         #expect(a == b)
-        let factor = RateFactor(ranges: [2..<4, 4..<7, 9..<12], factor: 2)
+        let factor = RateFactor(
+            parts: [2..<4, 4..<7, 9..<12].map { .init(range: $0, factor: 2) })
         let expected = (0..<14).map { (2..<7).contains($0) || (9..<12).contains($0) }
         for start in 0...14 {
             for end in start...14 {
                 var found: [Bool] = []
-                factor.forEachPart(of: start..<end) { part, isOther in
+                factor.forEachPart(of: start..<end) { part, factor in
                     #expect(part.lowerBound == start + found.count && !part.isEmpty)
-                    found += part.map { _ in isOther }
+                    found += part.map { _ in factor != nil }
                 }
                 #expect(found == Array(expected[start..<end]))
             }
+        }
+    }
+
+    @Test("both matrices of the embedding have PEFT's rate for them, whatever the ratio")
+    func embedding() throws {
+        let layout = ParameterLayout([
+            ("x.lora_A.weight", [1, 2]), ("x.lora_B.weight", [2, 1]),
+            ("base_model.model.model.embed_tokens.lora_embedding_A", [1, 3]),
+            ("base_model.model.model.embed_tokens.lora_embedding_B", [2, 1]),
+            ("base_model.model.lm_head.lora_A.weight", [1, 2]),
+            ("base_model.model.lm_head.lora_B.weight", [3, 1]),
+        ])
+        var configuration = TrainingConfiguration()
+        #expect(configuration.rateFactor(layout) == nil)
+        configuration.loraPlusRatio = 8
+        configuration.learningRate = 2e-3
+        let factor = try #require(configuration.rateFactor(layout))
+        #expect(factor.parts.map(\.range) == [2..<4, 4..<7, 7..<9, 11..<14])
+        #expect(factor.parts.map(\.factor) == [8, 1e-6 / 2e-3, 1e-6 / 2e-3, 8])
+        // One step of AdamW from rest moves every number by its rate, whatever the gradient.
+        var adamW = AdamW(
+            settings: .init(beta1: 0.9, beta2: 0.999, epsilon: 1e-30, weightDecay: 0),
+            count: layout.count)
+        var parameters = [Float](repeating: 0, count: layout.count)
+        adamW.update(
+            &parameters, gradient: (0..<layout.count).map { Float($0 + 1) }, learningRate: 2e-3,
+            other: factor)
+        let rates =
+            [2e-3, 2e-3, 1.6e-2, 1.6e-2] + [Double](repeating: 1e-6, count: 5)
+            + [2e-3, 2e-3, 1.6e-2, 1.6e-2, 1.6e-2]
+        for (found, rate) in zip(parameters, rates) {
+            #expect(abs(Double(-found) / rate - 1) < 1e-5)
         }
     }
 }
