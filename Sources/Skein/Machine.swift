@@ -34,11 +34,32 @@ public struct Machine: Sendable {
         set { values.gradientCheckpointing = newValue }
     }
 
+    /// Whether to keep on disk what the blocks below the lowest adapted one make of each row, so that
+    /// they are computed once and not in every epoch; needs a recipe with fewer `layers` than the model
+    /// has. Features tell about the rows, so the files are private.
+    public var reusesFeatures: Bool {
+        get { values.reuseFeatures ?? false }
+        set { values.reuseFeatures = newValue ? true : nil }
+    }
+
+    /// Where features are kept; nil: in the user's cache, or in a session's directory.
+    public var featureDirectory: String? {
+        get { values.featureDir }
+        set { values.featureDir = newValue }
+    }
+
+    /// MiB of disk that features may use; nil: 65,536.
+    public var featureMebibytes: Int? {
+        get { values.featureDisk }
+        set { values.featureDisk = newValue }
+    }
+
     /// Whether to keep encoded rows in the user's cache (`~/.cache/skein/tokens`, private), so that
     /// the next run on the same data starts at once.
     public var keepsTokens = true
 
-    /// Steps between checkpoints, besides one after each epoch; 0: only after each epoch.
+    /// Steps between checkpoints, besides one after each epoch and validation; 0: only
+    /// after these.
     public var checkpointEvery: Int {
         get { values.checkpointEvery }
         set { values.checkpointEvery = newValue }
@@ -90,6 +111,11 @@ public struct Machine: Sendable {
 }
 
 extension Machine {
+    var features: FeatureSettings? {
+        reusesFeatures
+            ? FeatureSettings(directory: featureDirectory, mebibytes: featureMebibytes) : nil
+    }
+
     var tokenCache: TokenCache? { keepsTokens ? TokenCache() : nil }
 
     /// A log that passes the messages of the modules below to `log`.

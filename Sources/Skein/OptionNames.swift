@@ -22,6 +22,8 @@ enum OptionNames {
             "valid-data": "validation", "test-data": "test", "skip-bad-lines": "skipsBadLines",
             "init-adapter": "startingFrom", "min-workers": "minimumWorkers",
             "no-token-cache": "keepsTokens", "sample-prompt": "samplePrompts", "resume": "resume()",
+            "reuse-features": "reusesFeatures", "feature-dir": "featureDirectory",
+            "feature-disk": "featureMebibytes",
             "validate-at-start": "validatesAtStart",
             "output": "output",
             "model": "model", "data": "data", "prompt": "prompt", "system": "system",

@@ -365,6 +365,13 @@ public struct Recipe: Sendable, Equatable {
         set { values.gradientCodec = .init(named: newValue) }
     }
 
+    /// How numbers that enter the lowest adapted block are taken on; nil: as they are. Needs `layers` that
+    /// leave the first block out.
+    public var featureType: FeatureType? {
+        get { values.featureType.map { FeatureType(named: $0) } }
+        set { values.featureType = newValue.map { .init(named: $0) } }
+    }
+
     /// Precision of multiplying by the frozen weights.
     public var compute: Compute {
         get { Compute(named: values.compute) }

@@ -81,6 +81,14 @@ extension Recipe {
         case bf16
     }
 
+    /// How numbers that enter the lowest adapted block are taken on.
+    public enum FeatureType: String, Sendable, CaseIterable {
+        /// As they are.
+        case fp32
+        /// Rounded to bfloat16, so that `Machine.reusesFeatures` takes half the disk.
+        case bf16
+    }
+
     /// Which decoder blocks get an adapter.
     public enum Layers: Sendable, Equatable {
         case all

@@ -76,7 +76,7 @@ extension SkeinTraining.TrainingJob {
     /// What a person should know before the first step.
     var warnings: [String] {
         report.warnings.map(\.text) + tokenOrigin.warnings.map(\.text)
-            + [contextWarning].compactMap { $0 } + model.notes
+            + [contextWarning].compactMap { $0 } + adapterWarnings + model.notes
     }
 }
 

@@ -24,7 +24,8 @@ public final class Worker: Sendable {
     ///     coordinator by its hash and kept in the cache directory.
     ///   - name: The worker's in ledger and status; nil: made of host, process and a random number.
     ///   - patience: How long to try to reach the coordinator.
-    ///   - machine: How this machine is used; only `threads`, `weights` and `log` matter.
+    ///   - machine: How this machine is used; only `threads`, `weights`, `log` and what it
+    ///     says about features matter.
     public init(
         coordinator address: String, token: [UInt8]? = nil, model: Model? = nil,
         name: String? = nil, patience: Duration = .seconds(60), machine: Machine = Machine()
@@ -32,7 +33,8 @@ public final class Worker: Sendable {
         self.machine = machine
         options = WorkerOptions(
             coordinator: address, token: token, modelPath: model?.path, threads: machine.threads,
-            name: name, patience: patience, weights: machine.values.weights)
+            name: name, patience: patience, weights: machine.values.weights,
+            features: machine.features)
         log = machine.roomLog
     }
 

@@ -98,10 +98,11 @@ struct LaunchCommand: Command {
             TrainingFlags.groups.flatMap(\.options).filter { !apart.contains($0.name) } + [
                 ClusterFlags.localWorkers.description, ClusterFlags.admitOtherEngines.description,
             ])
-        workerWords = arguments.words([
-            ClusterOptions.table.patience.description, SharedFlags.weights.description,
-            SharedFlags.logFormat.description,
-        ])
+        workerWords = arguments.words(
+            [
+                ClusterOptions.table.patience.description, SharedFlags.weights.description,
+                SharedFlags.logFormat.description,
+            ] + SharedFlags.features)
     }
 
     func run(_ io: CommandIO) throws {

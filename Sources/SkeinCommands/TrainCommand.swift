@@ -17,6 +17,8 @@ struct TrainCommand: Command {
         var configuration: TrainingConfiguration
         var status: LiveStatus?
         var exports = RunExports.Options()
+        /// Several recipes instead of one.
+        var sweep: Sweep?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
 
@@ -32,11 +34,13 @@ struct TrainCommand: Command {
     static let table = ArgumentTable(
         command: "train",
         summary: "fine-tunes a base model with LoRA, in this process",
-        groups: TrainingFlags.groups,
+        groups: TrainingFlags.groups + [
+            OptionGroup(title: "several recipes", options: [TrainingFlags.sweep.description])
+        ],
         example:
             "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run")
 
-    let options: Options
+    private(set) var options: Options
 
     init(_ arguments: ParsedArguments) throws {
         options = try Options(
@@ -51,9 +55,20 @@ struct TrainCommand: Command {
                         $0.name == option.rawValue && !arguments.isGiven($0)
                     }
                 }))
+        // A launch has the same options, but this one.
+        guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil,
+            let path = arguments[TrainingFlags.sweep]
+        else { return }
+        if options.status != nil {
+            throw UsageError.excludes(
+                option: TrainingFlags.sweep.description.name,
+                other: TrainingFlags.status.description.name, command: Self.table.command)
+        }
+        options.sweep = try Sweep(path: path, arguments)
     }
 
     func run(_ io: CommandIO) throws {
+        if let sweep = options.sweep { return try run(sweep, io) }
         let board = RunBoard()
         let server = try options.status?.open(board)
         defer { server?.stop() }
@@ -74,6 +89,9 @@ struct TrainCommand: Command {
                 switch event {
                 case .memory(let estimate, let residence):
                     reporter.showMemory(estimate, residence: residence)
+                case .features(let plan, let keptRows):
+                    io.log.info(
+                        plan.sentence + (keptRows > 0 ? ", where \(keptRows) are already" : ""))
                 case .loaded: reporter.stopOnInterrupt()
                 case .references(let count):
                     io.log.info(References.sentence(rows: count))

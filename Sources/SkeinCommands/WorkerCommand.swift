@@ -16,6 +16,7 @@ struct WorkerCommand: Command {
         var name: String?
         var patience: Duration
         var weights: ResidenceChoice
+        var features: FeatureSettings?
     }
 
     static let table = ArgumentTable(
@@ -30,7 +31,8 @@ struct WorkerCommand: Command {
                 ]),
             OptionGroup(
                 title: "machine",
-                options: [ClusterFlags.workerModel.description] + SharedFlags.machine.options),
+                options: [ClusterFlags.workerModel.description] + SharedFlags.machine.options
+                    + SharedFlags.features),
         ],
         example: "skein worker --coordinator 10.0.0.5:7534 --token-file token --threads 4")
 
@@ -43,7 +45,8 @@ struct WorkerCommand: Command {
             model: arguments[ClusterFlags.workerModel], threads: arguments[SharedFlags.threads],
             name: arguments[ClusterFlags.workerName],
             patience: arguments[ClusterFlags.workerPatience],
-            weights: arguments[SharedFlags.weights])
+            weights: arguments[SharedFlags.weights],
+            features: try arguments.featureSettings(command: Self.table.command))
     }
 
     func run(_ io: CommandIO) throws {
@@ -63,7 +66,7 @@ struct WorkerCommand: Command {
             WorkerOptions(
                 coordinator: options.coordinator.text, token: token, modelPath: options.model,
                 threads: options.threads, name: options.name, patience: options.patience,
-                weights: options.weights),
+                weights: options.weights, features: options.features),
             log: log
         ).work(on: board, until: shouldDrain)
         switch outcome {
@@ -74,6 +77,26 @@ struct WorkerCommand: Command {
 }
 
 extension ParsedArguments {
+    /// Where a worker keeps features; nil: nowhere.
+    ///
+    /// - Parameter command: for the error.
+    /// - Returns: the settings.
+    /// - Throws: `UsageError.needs` for their place or limit without `--reuse-features on`.
+    fileprivate func featureSettings(command: String) throws -> FeatureSettings? {
+        let options = MachineOptions.table
+        guard self[options.reuseFeatures] == true else {
+            for option in [options.featureDir.description, options.featureDisk.description]
+            where isGiven(option) {
+                throw UsageError.needs(
+                    option: option.name, other: "\(options.reuseFeatures.description.name) on",
+                    command: command)
+            }
+            return nil
+        }
+        return FeatureSettings(
+            directory: self[options.featureDir], mebibytes: self[options.featureDisk])
+    }
+
     /// The coordinator to dial.
     ///
     /// - Throws: `UsageError` for port 0, a wildcard, or another machine's address without a token.

@@ -32,6 +32,13 @@ enum Limits {
     /// bytes a pair.
     static let referenceFiles = 32
 
+    /// Rows of a file of features: an index of 0.3 GiB. A row of the smallest models takes about
+    /// 0.1 MiB of disk.
+    static let featureRows = 1 << 22
+
+    /// Bytes of the disk that features leave to checkpoints and everybody else.
+    static let featureReserve = 256 << 20
+
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
     static let recordFileBytes = 1 << 20
 

@@ -46,6 +46,7 @@ import Testing
         ("validate-every", { $0.validateEvery = 7 }),
         ("best-metric", { $0.bestMetric = .accuracy }),
         ("gradient-codec", { $0.gradientCodec = .int8 }), ("compute", { $0.compute = .bf16 }),
+        ("feature-type", { $0.featureType = .bf16 }),
     ]
 
     @Test("a recipe has exactly the options that the digest covers, and each changes it")
@@ -106,6 +107,8 @@ import Testing
         #expect(
             rawValues(Recipe.PreferenceLoss.self)
                 == rawValues(SkeinTensors.PreferenceLoss.Kind.self))
+        #expect(
+            rawValues(Recipe.FeatureType.self) == rawValues(SkeinTraining.FeatureType.self))
         #expect(rawValues(Recipe.BestMetric.self) == rawValues(SkeinTraining.BestMetric.self))
         #expect(rawValues(Recipe.Compute.self) == rawValues(ComputeType.self))
         #expect(rawValues(Machine.Weights.self) == rawValues(ResidenceChoice.self))
@@ -120,6 +123,9 @@ import Testing
         machine.keepCheckpoints = 7
         machine.saveStateEvery = 7
         machine.samplePrompts = ["7"]
+        machine.reusesFeatures = true
+        machine.featureDirectory = "7"
+        machine.featureMebibytes = 7
         machine.validatesAtStart = true
         var cluster = Cluster()
         cluster.minimumWorkers = 7

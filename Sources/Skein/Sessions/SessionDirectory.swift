@@ -29,6 +29,8 @@ final class SessionDirectory: Sendable {
     var record: String { FilePath.join(own, "session.json") }
     var pairs: String { FilePath.join(own, "pairs.jsonl") }
     var tokens: String { FilePath.join(own, "tokens") }
+    /// What frozen blocks made of rows, if the machine keeps that and nobody said where.
+    var features: String { FilePath.join(own, "features") }
     var run: String { FilePath.join(path, "run.json") }
     var metrics: String { FilePath.join(path, "metrics.jsonl") }
     var checkpoints: CheckpointStore {

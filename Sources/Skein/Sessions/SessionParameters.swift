@@ -10,7 +10,8 @@ public struct SessionParameters: Sendable, Equatable {
     public var sessionDirectory: URL?
     /// Training iterations between two reports; 1 or more.
     public var reportInterval: Int
-    /// Training iterations between two checkpoints; 1 or more. There is one after each epoch, too.
+    /// Training iterations between two checkpoints; 1 or more. There is one after each validation, too,
+    /// and after each epoch.
     public var checkpointInterval: Int
     /// Training iterations (optimizer steps) of the whole session, 1 or more; nil: what the recipe
     /// says, which is all of its epochs unless it has `iterations` of its own.

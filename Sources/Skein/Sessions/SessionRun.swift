@@ -79,7 +79,7 @@ final class SessionRun: @unchecked Sendable {
 
     private func note(_ event: TrainingRun.Event, _ job: SkeinTraining.TrainingJob) {
         switch event {
-        case .memory, .loaded, .references: return
+        case .memory, .features, .loaded, .references: return
         case .warning(let text): feeds.warnings.send(text)
         case .ready:
             let done = session.checkpoints.last?.iteration ?? 0
@@ -140,7 +140,7 @@ final class SessionRun: @unchecked Sendable {
         if job.wantsValidation {
             enter(.evaluating, at: job.validations.count(through: line.step) - 1)
         } else {
-            pause?(.epoch(line.epoch, nil))
+            if job.validations.endsEpoch(line.step) { pause?(.epoch(line.epoch, nil)) }
             if !job.samplePrompts.isEmpty {
                 samples = 0
                 enter(.inferencing, at: 0)

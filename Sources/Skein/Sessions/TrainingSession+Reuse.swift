@@ -10,8 +10,9 @@ extension TrainingSession {
         "template-date", "field",
     ]
 
-    /// Takes the tokens of another session's rows, so that this one tokenizes none. Hashes this
-    /// session's data on the calling thread.
+    /// Takes the tokens of another session's rows, so that this one tokenizes none; and, if both keep them
+    /// (`Machine.reusesFeatures`), what the frozen blocks made of them. Hashes this session's data on the
+    /// calling thread.
     ///
     /// - Parameter session: One whose rows are extracted: it trains, or has.
     /// - Throws: `SkeinError` if this session has a checkpoint or is being trained, if the other one
@@ -27,14 +28,31 @@ extension TrainingSession {
             try checkData(against: session)
             try checkSettings(against: session)
             try AtomicFile.makeDirectory(directory.tokens, access: .own)
-            for file in files {
-                let own = FilePath.join(directory.tokens, FilePath.name(of: file))
-                // A second name for the same bytes: whoever changes the file replaces it.
-                guard link(file, own) != 0, errno != EEXIST else { continue }
-                try FileManager.default.copyItem(atPath: file, toPath: own)
+            // A second name for the same bytes: whoever changes the file replaces it.
+            for file in files { try take(file, into: directory.tokens) }
+            if parameters.machine.reusesFeatures {
+                try AtomicFile.makeDirectory(directory.features, access: .own)
+                // Here both append to the same file, as two processes do.
+                for file in try session.featureFiles() {
+                    try take(file, into: directory.features)
+                }
             }
             state.withLock { $0.reusedDirectory = session.directory.path }
         }
+    }
+
+    private func take(_ file: String, into place: String) throws {
+        let own = FilePath.join(place, FilePath.name(of: file))
+        guard link(file, own) != 0, errno != EEXIST else { return }
+        try FileManager.default.copyItem(atPath: file, toPath: own)
+    }
+
+    /// The files with what frozen blocks made of this session's rows, in its own directory.
+    private func featureFiles() throws -> [String] {
+        guard DiskStore().exists(directory.features) else { return [] }
+        return try DiskStore().names(in: directory.features)
+            .filter { $0.hasSuffix(FeatureStore.suffix) }
+            .map { FilePath.join(directory.features, $0) }
     }
 
     private func checkCanReuse() throws {

@@ -110,9 +110,13 @@ public final class TrainingSession: Sendable {
     ///
     /// - Throws: `TrainingError.badOption`.
     func request() throws -> RunRequest {
+        var machine = parameters.machine
+        if machine.reusesFeatures, machine.featureDirectory == nil {
+            machine.featureDirectory = directory.features
+        }
         var request = try RunRequest(
             recipe: parameters.recipe, model: parameters.model, data: dataset,
-            output: directory.path, machine: parameters.machine, cluster: nil,
+            output: directory.path, machine: machine, cluster: nil,
             adapter: parameters.startingFrom)
         request.tokenCache =
             parameters.machine.keepsTokens ? TokenCache(directory: directory.tokens) : nil
@@ -120,10 +124,13 @@ public final class TrainingSession: Sendable {
     }
 
     func record() throws -> SessionRecord {
-        SessionRecord(
+        var configuration = try request().configuration
+        // The session's own directory is wherever the session is.
+        configuration.featureDir = parameters.machine.featureDirectory
+        return SessionRecord(
             date: date, workingDirectory: FileManager.default.currentDirectoryPath,
             model: parameters.model.path, data: dataset.path,
-            keepsTokens: parameters.machine.keepsTokens, configuration: try request().configuration)
+            keepsTokens: parameters.machine.keepsTokens, configuration: configuration)
     }
 
     /// Takes phase, iteration and checkpoints from the disk.

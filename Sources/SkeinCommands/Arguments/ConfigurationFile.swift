@@ -19,6 +19,11 @@ struct ConfigurationFile {
         } catch {
             throw UsageError.configurationIsNoObject(path: path)
         }
+        try self.init(fields: fields, path: path, table: table)
+    }
+
+    /// Options of an object that is decoded; `path` says where it stands.
+    init(fields: [String: Field], path: String, table: ArgumentTable) throws {
         let names = table.options.map(\.name).filter { !GeneralFlags.names.contains($0) }
         var texts: [String: String] = [:]
         for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
@@ -37,7 +42,7 @@ struct ConfigurationFile {
 }
 
 /// A value in a configuration file. JSONDecoder distinguishes true from 1.
-private enum Field: Decodable {
+enum Field: Decodable {
     case absent
     case flag(Bool)
     case text(String)

@@ -30,6 +30,12 @@ struct ParsedArguments: Sendable {
             table: table, texts: texts.merging([option: text]) { $1 }, positionals: positionals)
     }
 
+    /// The same, as if an option had not been given.
+    func removing(option: String) -> ParsedArguments {
+        ParsedArguments(
+            table: table, texts: texts.filter { $0.key != option }, positionals: positionals)
+    }
+
     /// The same, with other positional arguments.
     func replacing(positionals: [String]) -> ParsedArguments {
         ParsedArguments(table: table, texts: texts, positionals: positionals)

@@ -14,6 +14,11 @@ enum SharedFlags {
     static let threads = MachineOptions.table.threads
     static let weights = MachineOptions.table.weights
     static let logFormat = MachineOptions.table.logFormat
+    /// What a computer of gradients keeps on its disk.
+    static let features = [
+        MachineOptions.table.reuseFeatures.description, MachineOptions.table.featureDir.description,
+        MachineOptions.table.featureDisk.description,
+    ]
     static let json = Option.flag("json", "print the result as JSON")
 
     /// The options of a command that computes.

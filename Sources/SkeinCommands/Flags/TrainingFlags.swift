@@ -15,6 +15,12 @@ enum TrainingFlags {
     static let noTokenCache = Option.flag(
         "no-token-cache", "encode all rows again and do not cache their tokens")
 
+    static let sweep = Option.optional(
+        "sweep", .path("FILE"), absent: "one recipe",
+        "train several recipes at once, each in a directory of its own in --output: JSON objects of "
+            + "options, one a line, or one object of lists that are combined, such as "
+            + "{\"rank\": [8, 16], \"learning-rate\": [1e-4, 2e-4]}")
+
     static let status = Option.optional(
         "status", .endpoint, absent: "off",
         "show the run at this address: a page for a browser, /metrics for Prometheus, /status.json; "

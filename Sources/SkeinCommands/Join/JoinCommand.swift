@@ -80,6 +80,6 @@ struct JoinCommand: Command {
         return WorkerOptions(
             coordinator: plan.address?.text ?? "", token: nil, modelPath: model,
             threads: plan.threads, name: plan.name, patience: configuration.patience,
-            weights: configuration.weights)
+            weights: configuration.weights, features: configuration.featureSettings)
     }
 }

@@ -41,6 +41,7 @@ final class TrainingReporter: Sendable {
         for warning in report.warnings { io.log.warning(warning.text) }
         showTokens()
         if let warning = job.contextWarning { io.log.warning(warning) }
+        for warning in job.adapterWarnings { io.log.warning(warning) }
         for note in job.model.notes { io.log.warning(note) }
         let lora = job.shape.configuration
         io.log.info(

@@ -39,14 +39,15 @@ extension AdapterOutline {
         for (text, shape) in shapes {
             if let name = EdgeTensorName(text) {
                 edges[name] = shape
-            } else if EdgeTensorName.ofCopy(text) != nil {
+            } else if EdgeTensorName.isCopy(text) {
                 copies[text] = shape
             } else {
                 blocks[text] = shape
             }
         }
-        // PEFT has copies of these weights if and only if one of the two modules is adapted.
-        if edges.isEmpty, let name = copies.keys.min() {
+        // PEFT has a copy of a module's weight if and only if that module is adapted.
+        let adapted = Set(edges.keys.map(\.copyName))
+        if let name = copies.keys.filter({ !adapted.contains($0) }).min() {
             throw FormatError.unexpectedTensor(path: path, tensor: name)
         }
         if magnitudes, let name = edges.keys.map(\.text).min() {

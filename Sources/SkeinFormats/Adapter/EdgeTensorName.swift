@@ -76,8 +76,6 @@ package struct EdgeTensorName: Sendable, Hashable {
         return "base_model.model.\(moduleName).\(ending)"
     }
 
-    /// The name whose `copyName` a tensor has; nil: it is no copy of a weight.
-    static func ofCopy(_ text: String) -> EdgeTensorName? {
-        all.first { $0.matrix == .a && $0.copyName == text }
-    }
+    /// Whether a tensor's name is some module's `copyName`.
+    static func isCopy(_ text: String) -> Bool { all.contains { $0.copyName == text } }
 }

@@ -132,6 +132,10 @@ package struct AdapterShape: Sendable, Equatable {
         return pairs.firstIndex { $0.contains { $0 != nil } }
     }
 
+    /// Blocks, from the first on, whose output depends on nothing that is trained. Never the last: it
+    /// computes most of its rows only where they carry loss.
+    package var frozenLayers: Int { min(lowestLayer ?? .max, pairs.count - 1) }
+
     /// The matrices of a projection; nil when it is not adapted.
     func pair(_ module: TargetModule, in layer: Int) -> Pair? {
         for case let pair? in pairs[layer] where pair.module == module { return pair }

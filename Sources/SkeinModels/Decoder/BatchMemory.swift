@@ -82,11 +82,18 @@ struct BatchMemory {
         let adapted: [Adapted?]
     }
 
-    /// [T, D] each: the input of every block and the last block's output. Two take turns when
-    /// nothing is kept.
-    let residual: [UnsafeMutablePointer<Float>]
-    /// One per block, or one for all when nothing is kept or it is computed again.
-    let blocks: [Block]
+    /// Blocks of which nothing is kept: nobody goes back through them.
+    private let frozen: Int
+    /// [T, D] each: the input of every block that is not frozen, and the last block's output. Two take
+    /// turns when nothing is kept.
+    private let residuals: [UnsafeMutablePointer<Float>]
+    private let isKept: Bool
+    /// [T, D] each: two that take turns as the inputs of frozen blocks.
+    private let frozenResiduals: [UnsafeMutablePointer<Float>]
+    /// One for all frozen blocks; nil: there are none.
+    private let frozenBlock: Block?
+    /// One for each other block, or one for all when nothing is kept or it is computed again.
+    private let blocks: [Block]
     let normed: UnsafeMutablePointer<Float>
     /// [T, F], or the same as bf16 with padded rows.
     let activated: UnsafeMutablePointer<Float>
@@ -118,6 +125,18 @@ struct BatchMemory {
     let roundedA: UnsafeMutablePointer<UInt16>
     let edges: EdgeMemory
 
+    /// The kept activations of a block, or the one set that several share.
+    func block(_ layer: Int) -> Block {
+        if layer < frozen, let frozenBlock { return frozenBlock }
+        return blocks.count == 1 ? blocks[0] : blocks[layer - frozen]
+    }
+
+    /// The residual stream that enters a block; that of `layerCount` leaves the last.
+    func residual(_ layer: Int) -> UnsafeMutablePointer<Float> {
+        guard isKept else { return residuals[layer % 2] }
+        return layer < frozen ? frozenResiduals[layer % 2] : residuals[layer - frozen]
+    }
+
     init(_ size: BatchSize, _ arena: inout Arena) {
         let t = size.tokens
         let model = size.model
@@ -136,11 +155,16 @@ struct BatchMemory {
         let perShared = isSingle ? 0 : t * forward
         let shared = (gate: arena.take(perShared), up: arena.take(perShared))
 
-        residual = (0..<(size.training ? layers + 1 : 2)).map { _ in arena.take(t * width) }
         let designs = model.design.blocks
-        blocks = (0..<(keep ? layers : 1)).map { layer in
-            // One for all has what any of them needs.
-            let sharers = keep ? designs[layer...layer] : designs[...]
+        let frozen = size.training ? size.adapter?.frozenLayers ?? 0 : 0
+        self.frozen = frozen
+        isKept = size.training
+        residuals = (0..<(size.training ? layers - frozen + 1 : 2)).map { _ in
+            arena.take(t * width)
+        }
+        frozenResiduals = (0..<min(frozen, 2)).map { _ in arena.take(t * width) }
+        /// A block for any of `sharers`, with what `adapts` of the first one's projections.
+        func block(_ sharers: ArraySlice<BlockDesign>, adapts: (Projection) -> Bool) -> Block {
             func branch(_ isKept: Bool) -> Branch? {
                 isKept ? Branch(output: arena.take(t * width), inverse: arena.take(t)) : nil
             }
@@ -159,12 +183,8 @@ struct BatchMemory {
                 gate: isSingle ? arena.take(perBlock) : shared.gate,
                 up: isSingle ? arena.take(perBlock) : shared.up,
                 roundedGate: arena.takeHalves(rounded), roundedUp: arena.takeHalves(rounded),
-                adapted: designs[layer].projections.map { projection in
-                    guard let adapter = size.adapter,
-                        keep
-                            ? adapter.has(projection.module, in: layer)
-                            : adapter.has(projection.module)
-                    else { return nil }
+                adapted: sharers[sharers.startIndex].projections.map { projection in
+                    guard adapts(projection) else { return nil }
                     let maskBytes = size.dropout ? t * Dropout.maskBytes(projection.inputs) : 0
                     return Adapted(
                         reduced: arena.take(t * rank),
@@ -175,6 +195,18 @@ struct BatchMemory {
                                 lengths: arena.take(projection.outputs),
                                 gains: arena.take(projection.outputs)) : nil)
                 })
+        }
+        if keep {
+            frozenBlock = frozen > 0 ? block(designs[..<frozen]) { _ in false } : nil
+            blocks = (frozen..<layers).map { layer in
+                block(designs[layer...layer]) {
+                    size.adapter?.has($0.module, in: layer) ?? false
+                }
+            }
+        } else {
+            // One for all has what any of them needs.
+            frozenBlock = nil
+            blocks = [block(designs[...]) { size.adapter?.has($0.module) ?? false }]
         }
         normed = arena.take(t * width)
         activated = arena.take(max(t * forward, (rounded + 1) / 2))

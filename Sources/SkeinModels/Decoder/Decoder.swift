@@ -15,11 +15,13 @@ package struct Decoder: Sendable {
     package let gradientCheckpointing: Bool
     /// Of an adapter with magnitudes.
     let baseNorms: BaseNorms?
+    /// Whether what enters the lowest adapted block is rounded to bf16.
+    package let roundsFeatures: Bool
 
     /// `baseNorms`: needed by an adapter with magnitudes.
     package init(
         weights: DecoderWeights, adapter: AdapterShape?, gradientCheckpointing: Bool = false,
-        baseNorms: BaseNorms? = nil
+        baseNorms: BaseNorms? = nil, roundsFeatures: Bool = false
     ) {
         precondition(
             adapter?.configuration.usesMagnitudes != true || baseNorms != nil,
@@ -27,6 +29,7 @@ package struct Decoder: Sendable {
         self.weights = weights
         self.adapter = adapter
         self.baseNorms = baseNorms
+        self.roundsFeatures = roundsFeatures
         self.gradientCheckpointing = gradientCheckpointing
     }
 
@@ -66,18 +69,21 @@ package struct Decoder: Sendable {
     /// Sum loss and *sum* gradient of a batch; nil, and no gradient, when the pass was abandoned.
     ///
     /// The bits do not depend on `progress`. `place`: the calling thread's among those that help it
-    /// with its products; nil: it is alone.
+    /// with its products; nil: it is alone. `features`: what `features(of:)` gave for the batch, if the
+    /// frozen blocks need not be computed.
     package func gradient(
-        of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        of batch: PackedBatch, features: UnsafePointer<Float>? = nil,
+        parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
         noise: NoiseAddress? = nil, labelSmoothing: Float = 0,
         workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
         into gradient: UnsafeMutablePointer<Float>, progress: PassProgress?
     ) -> BatchLoss? {
-        let lowest = adapter?.lowestLayer ?? model.layerCount
-        progress?.begin(layers: 2 * model.layerCount - lowest)
+        precondition(features == nil || noise == nil, "features are without noise")
+        begin(progress, hasFeatures: features != nil, training: true)
         var pass = DecoderPass(
-            decoder: self, batch: batch, parameters: parameters, dropout: dropout,
-            noise: noise, training: true, progress: progress, workspace: workspace, place: place)
+            decoder: self, batch: batch, features: features, parameters: parameters,
+            dropout: dropout, noise: noise, training: true, progress: progress,
+            workspace: workspace, place: place)
         pass.headGradient = gradient
         guard pass.forward() else { return nil }
         let loss = pass.head(gradient: true, smoothing: labelSmoothing)
@@ -92,14 +98,17 @@ package struct Decoder: Sendable {
     }
 
     /// Sum loss of a batch, without gradient and without dropout; nil when the pass was abandoned.
+    ///
+    /// `features`: as `gradient` has it.
     package func loss(
-        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
+        of batch: PackedBatch, features: UnsafePointer<Float>? = nil,
+        parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil, progress: PassProgress?
     ) -> BatchLoss? {
-        progress?.begin(layers: model.layerCount)
+        begin(progress, hasFeatures: features != nil, training: false)
         let pass = DecoderPass(
-            decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
-            progress: progress, workspace: workspace, place: place)
+            decoder: self, batch: batch, features: features, parameters: parameters, dropout: nil,
+            training: false, progress: progress, workspace: workspace, place: place)
         return pass.forward() ? pass.head(gradient: false) : nil
     }
 
@@ -123,6 +132,8 @@ package struct Decoder: Sendable {
 struct DecoderPass {
     let decoder: Decoder
     let batch: PackedBatch
+    /// What leaves the frozen blocks, [T, D]; nil: it is computed.
+    let features: UnsafePointer<Float>?
     let parameters: UnsafePointer<Float>?
     let dropout: Decoder.DropoutAddress?
     let noise: Decoder.NoiseAddress?
@@ -135,8 +146,9 @@ struct DecoderPass {
     var headGradient: UnsafeMutablePointer<Float>?
 
     init(
-        decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
-        dropout: Decoder.DropoutAddress?, noise: Decoder.NoiseAddress? = nil, training: Bool,
+        decoder: Decoder, batch: PackedBatch, features: UnsafePointer<Float>? = nil,
+        parameters: UnsafePointer<Float>?, dropout: Decoder.DropoutAddress?,
+        noise: Decoder.NoiseAddress? = nil, training: Bool,
         progress: PassProgress? = nil, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil
     ) {
@@ -144,6 +156,7 @@ struct DecoderPass {
         self.progress = progress
         self.decoder = decoder
         self.batch = batch
+        self.features = features
         self.parameters = parameters
         self.dropout = dropout
         self.noise = noise
@@ -165,13 +178,11 @@ struct DecoderPass {
     var tools: WeightMatrix.Tools { WeightMatrix.Tools(matMul: matMul, scratch: memory.weights) }
 
     /// The kept activations of a layer, or the one set that all layers share.
-    func block(_ layer: Int) -> BatchMemory.Block {
-        memory.blocks[memory.blocks.count == 1 ? 0 : layer]
-    }
+    func block(_ layer: Int) -> BatchMemory.Block { memory.block(layer) }
 
     /// The residual stream that enters a layer; `layerCount` is what leaves the last.
     func residual(_ layer: Int) -> UnsafeMutablePointer<Float> {
-        memory.residual[training ? layer : layer % 2]
+        memory.residual(layer)
     }
 
     /// A projection of a layer with its adapter.

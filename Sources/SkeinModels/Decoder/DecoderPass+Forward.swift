@@ -5,9 +5,22 @@ extension DecoderPass {
     ///
     /// - Returns: false when the pass was abandoned on the way.
     func forward() -> Bool {
-        embed()
-        for layer in 0..<model.layerCount {
+        guard let features else {
+            embed()
+            return forward(through: 0..<model.layerCount)
+        }
+        let first = decoder.frozenLayers
+        residual(first).update(from: features, count: tokens * model.width)
+        return forward(through: first..<model.layerCount)
+    }
+
+    /// Fills the residual stream from the first of these blocks' input to the last one's output.
+    ///
+    /// - Returns: false when the pass was abandoned on the way.
+    func forward(through layers: Range<Int>) -> Bool {
+        for layer in layers {
             if progress?.isAbandoned == true { return false }
+            if layer == decoder.frozenLayers { roundFeatures() }
             blockForward(layer)
             progress?.finishLayer()
         }

@@ -90,15 +90,16 @@ extension DecoderPass {
 
 extension Decoder {
     /// The log-probability of each sequence's loss tokens, without dropout; nil when the pass was
-    /// abandoned.
+    /// abandoned. `features`: as `gradient` has it.
     package func logProbabilities(
-        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
+        of batch: PackedBatch, features: UnsafePointer<Float>? = nil,
+        parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil, progress: PassProgress?
     ) -> [Double]? {
-        progress?.begin(layers: model.layerCount)
+        begin(progress, hasFeatures: features != nil, training: false)
         let pass = DecoderPass(
-            decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
-            progress: progress, workspace: workspace, place: place)
+            decoder: self, batch: batch, features: features, parameters: parameters, dropout: nil,
+            training: false, progress: progress, workspace: workspace, place: place)
         return pass.forward() ? pass.sequenceLogProbabilities() : nil
     }
 }

@@ -32,6 +32,14 @@ package enum Engine {
             + (model?.newlyReadRopeTheta.map { ", theta \($0)" } ?? "")
     }
 
+    /// Whether what a block makes of a row's tokens is the same whichever rows are computed with it.
+    ///
+    /// - Parameter compute: of the frozen weights.
+    /// - Returns: false where a library multiplies.
+    package static func rowsAreIndependent(_ compute: ComputeType) -> Bool {
+        compute == .bf16 || MatMul.isOwn
+    }
+
     /// Name, version and core type: OpenBLAS's bits depend on them.
     private static var library: String {
         let words = MatMul.libraryConfiguration.split(separator: " ").prefix(2)

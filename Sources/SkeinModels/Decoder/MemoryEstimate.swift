@@ -26,13 +26,17 @@ package struct MemoryEstimate: Sendable, Equatable {
         package var judged: Judged?
         /// Numbers of the adapter as it is written for others, if that is another form.
         package var exportCount: Int
+        /// Whether features are kept on disk: a batch's are read or made before the pass.
+        package var readsFeatures: Bool
 
         package init(
             model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
             compute: ComputeType = .fp32, gradientCheckpointing: Bool, dropout: Bool, threads: Int,
             tokens: Int, longest: Int,
-            lossTokens: Int, fileBytes: Int, judged: Judged? = nil, exportCount: Int = 0
+            lossTokens: Int, fileBytes: Int, judged: Judged? = nil, exportCount: Int = 0,
+            readsFeatures: Bool = false
         ) {
+            self.readsFeatures = readsFeatures
             self.model = model
             self.adapter = adapter
             self.residence = residence
@@ -99,6 +103,17 @@ package struct MemoryEstimate: Sendable, Equatable {
         threads = plan.threads
     }
 
+    /// Runs that share weights and workspaces, and compute in turns; each has an adapter of its own.
+    ///
+    /// - Parameter runs: at least one.
+    package init(inTurns runs: [MemoryEstimate]) {
+        weights = runs.map(\.weights).max() ?? 0
+        threads = runs.map(\.threads).max() ?? 0
+        workspace = runs.map(\.workspace).max() ?? 0
+        judging = runs.map(\.judging).max() ?? 0
+        adapter = runs.reduce(0) { $0 + $1.adapter }
+    }
+
     private static func workspaceBytes(
         _ plan: Plan, tokens: Int, lossTokens: Int, training: Bool
     ) -> Int {
@@ -111,7 +126,9 @@ package struct MemoryEstimate: Sendable, Equatable {
                 ? 0 : plan.model.largestStreamedFloats(plan.compute))
         var arena = Arena()
         _ = BatchMemory(size, &arena)
-        return 4 * arena.used
+        // The batch's features, as many that were just made, and a row as the file has it.
+        let features = plan.readsFeatures ? 3 * tokens * plan.model.width : 0
+        return 4 * (arena.used + features)
     }
 }
 

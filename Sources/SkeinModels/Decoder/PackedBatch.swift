@@ -80,6 +80,26 @@ package struct PackedBatch: Sendable, Equatable {
         sequenceNumbers = sequences.map(\.number)
     }
 
+    /// What some of the sequences read, without any loss.
+    ///
+    /// - Parameter sequences: their indices.
+    /// - Returns: those sequences, in that order.
+    package func inputs(of sequences: [Int]) -> PackedBatch {
+        PackedBatch(
+            inputs: sequences.map {
+                (tokens[offsets[$0]..<offsets[$0 + 1]], sequenceNumbers[$0])
+            })
+    }
+
+    private init(inputs: [(tokens: ArraySlice<Int32>, number: UInt32)]) {
+        tokens = inputs.flatMap(\.tokens)
+        offsets = inputs.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1.tokens.count) }
+        sequenceNumbers = inputs.map(\.number)
+        lossRows = []
+        lossTargets = []
+        pairs = nil
+    }
+
     /// For each sequence, its part of `lossRows`.
     package var lossRowsOfSequences: [Range<Int>] {
         var next = 0

@@ -52,5 +52,10 @@ package final class PassProgress: Sendable {
         total.store(layers, ordering: .relaxed)
     }
 
+    /// More layers of the same pass; those that were done before count.
+    func proceed(layers: Int) {
+        total.store(done.load(ordering: .relaxed) + layers, ordering: .relaxed)
+    }
+
     func finishLayer() { done.add(1, ordering: .relaxed) }
 }

@@ -20,7 +20,8 @@ struct LocalWorkers: Sendable {
         let options = WorkerOptions(
             coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
             threads: threads, name: "local", patience: job.configuration.patience,
-            weights: job.configuration.weights)
+            weights: job.configuration.weights,
+            features: job.configuration.featureSettings)
         let isStarted = SystemThread.start("skein-local") { [ended, isOver] in
             do {
                 _ = try WorkerNode.run(options, log: log, version: version) {

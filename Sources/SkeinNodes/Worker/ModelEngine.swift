@@ -25,6 +25,7 @@ final class ModelEngine: LeaseEngine {
     private let vocabulary: Int
     private let positions: Int
     private let threads: DecoderThreads
+    private let log: Log
 
     /// What computes logical workers.
     private struct Local {
@@ -41,6 +42,7 @@ final class ModelEngine: LeaseEngine {
     ///   `FormatError`, `TrainingError`; `CancellationError` when `progress` returned false.
     init(
         offer: Offer, model: ModelDirectory, threads: Int, residence: ResidenceChoice,
+        features: FeatureSettings? = nil, log: Log = Log { _, _ in },
         progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let (configuration, settings) = try Self.options(of: offer)
@@ -53,10 +55,16 @@ final class ModelEngine: LeaseEngine {
         try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
         positions = Int(offer.longestRow)
-        engine = try MicroBatchEngine(
+        var made = try MicroBatchEngine(
             model: model, adapter: shape, configuration: configuration,
             residence: residence.residence(of: model, compute: configuration.compute),
             positions: positions, threads: threads, progress: progress)
+        if let features {
+            made.features = WorkerFeatures.store(
+                features, offer: offer, configuration, engine: made, model: model, log: log)
+        }
+        engine = made
+        self.log = log
         modelDigest = offer.modelDigest
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
@@ -132,6 +140,7 @@ final class ModelEngine: LeaseEngine {
                     job, workspace: workspace, place: place, needParameters: needParameters,
                     needState: needState)
             }
+            for warning in engine.features?.takeWarnings() ?? [] { log.warning(warning.text) }
             return { ended(outcome) }
         }
     }

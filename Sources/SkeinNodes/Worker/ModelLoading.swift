@@ -82,7 +82,7 @@ final class ModelLoading: EngineLoading {
         let loaded = Result {
             try ModelEngine(
                 offer: offer, model: model, threads: setup.threads, residence: setup.weights,
-                progress: { [progress] in progress.add($0) })
+                features: setup.features, log: log, progress: { [progress] in progress.add($0) })
         }
         let digest = try hash.wait().get()
         guard digest == offer.modelDigest else {

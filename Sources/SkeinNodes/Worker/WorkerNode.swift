@@ -19,6 +19,8 @@ package struct WorkerOptions: Sendable {
     /// How long to try without being let in.
     package var patience: Duration
     package var weights: ResidenceChoice
+    /// Where this worker keeps features; nil: nowhere.
+    package var features: FeatureSettings?
     /// Where the coordinator is now, `HOST:PORT`, the likeliest first; asked before each attempt to
     /// reach it, on a thread that may block. nil or nothing: at `coordinator`.
     package var locate: (@Sendable () -> [String])?
@@ -26,8 +28,9 @@ package struct WorkerOptions: Sendable {
     package init(
         coordinator: String, token: [UInt8]?, modelPath: String? = nil, threads: Int? = nil,
         name: String? = nil, patience: Duration = .seconds(60), weights: ResidenceChoice = .auto,
-        locate: (@Sendable () -> [String])? = nil
+        features: FeatureSettings? = nil, locate: (@Sendable () -> [String])? = nil
     ) {
+        self.features = features
         self.locate = locate
         self.coordinator = coordinator
         self.token = token
@@ -122,6 +125,7 @@ struct WorkerSetup: Sendable {
     let name: String
     let patience: Duration
     let weights: ResidenceChoice
+    let features: FeatureSettings?
     /// 16 random bytes of this process.
     let incarnation: [UInt8]
     let version: String
@@ -148,6 +152,7 @@ struct WorkerSetup: Sendable {
         threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
         patience = options.patience
         weights = options.weights
+        features = options.features
         incarnation = try randomness.bytes(16)
         self.residentBytes = residentBytes
         name =

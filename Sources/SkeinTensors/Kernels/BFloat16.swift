@@ -19,6 +19,21 @@ package enum BFloat16 {
         }
     }
 
+    /// Rounds numbers in place, as `round(_:rows:columns:into:)` does.
+    package static func round(_ x: UnsafeMutablePointer<Float>, count: Int) {
+        withUnsafeTemporaryAllocation(of: UInt16.self, capacity: chunk) { rounded in
+            guard let rounded = rounded.baseAddress else { return }
+            for first in stride(from: 0, to: count, by: chunk) {
+                let part = min(chunk, count - first)
+                skein_to_bf16(skein_level(), x + first, part, rounded)
+                skein_from_bf16(skein_level(), rounded, part, x + first)
+            }
+        }
+    }
+
+    /// Numbers that are rounded in place at once: 2 KiB.
+    private static let chunk = 1024
+
     /// Converts to floats, exactly.
     ///
     /// Shapes and ranges:

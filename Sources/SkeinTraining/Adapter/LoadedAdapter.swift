@@ -19,7 +19,8 @@ package struct LoadedAdapter: Sendable {
     ///   - model: the base model.
     ///   - store: where folders are.
     ///   - admit: called with what its files announce before their numbers are read; what it throws
-    ///     ends the reading.
+    ///     ends the reading. PEFT's copies of the base model's weights, at most an embedding and a head,
+    ///     are not announced: they are compared and dropped.
     /// - Returns: the adapter, which fits the model.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package static func read(

@@ -19,6 +19,8 @@ package struct MicroBatchEngine: Sendable {
     package let seed: UInt64
     /// How answers are compared; nil: the loss is that of each row.
     package let preference: PreferenceLoss?
+    /// Where the frozen blocks' output is kept; nil: it is computed each time. The bits are the same.
+    package var features: FeatureStore?
 
     package init(
         decoder: Decoder, dropout: Dropout?, noise: EmbeddingNoise? = nil,
@@ -50,14 +52,31 @@ package struct MicroBatchEngine: Sendable {
         residence: WeightResidence, positions: Int, threads: Int,
         progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
-        let weights = try DecoderWeights(
-            model: model, residence: residence, compute: configuration.compute,
-            positions: positions, threads: threads, progress: progress)
+        try self.init(
+            weights: DecoderWeights(
+                model: model, residence: residence, compute: configuration.compute,
+                positions: positions, threads: threads, progress: progress),
+            of: model, adapter: adapter, configuration: configuration)
+    }
+
+    /// Computes with weights that are loaded.
+    ///
+    /// - Parameters:
+    ///   - weights: of `model`.
+    ///   - model: opened and checked.
+    ///   - adapter: shape of the LoRA matrices; nil for the base model alone.
+    ///   - configuration: as above.
+    /// - Throws: `FormatError`.
+    package init(
+        weights: DecoderWeights, of model: ModelDirectory, adapter: AdapterShape?,
+        configuration: TrainingConfiguration
+    ) throws {
         try self.init(
             decoder: Decoder(
                 weights: weights, adapter: adapter,
                 gradientCheckpointing: configuration.gradientCheckpointing,
-                baseNorms: BaseNorms.needed(adapter, of: model)),
+                baseNorms: BaseNorms.needed(adapter, of: model),
+                roundsFeatures: configuration.featureType == .bf16),
             configuration: configuration)
     }
 
@@ -182,16 +201,20 @@ extension MicroBatchEngine {
     ) -> (loss: BatchLoss, gradient: [Float])? {
         let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
         let noise = noise.map { Decoder.NoiseAddress(noise: $0, step: microBatch.step) }
+        let batch = packed(microBatch.rows, tokenShare: microBatch.tokenShare)
+        let beginning = beginning(
+            of: batch, training: true, workspace: workspace, place: place, progress: progress)
         var loss: BatchLoss?
         let gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
             guard let out = buffer.baseAddress else { return }
             parameters.withUnsafeBufferPointer { parameters in
                 guard let parameters = parameters.baseAddress else { return }
-                loss = decoder.gradient(
-                    of: packed(microBatch.rows, tokenShare: microBatch.tokenShare),
-                    parameters: parameters, dropout: address,
-                    noise: noise, labelSmoothing: labelSmoothing,
-                    workspace: workspace, place: place, into: out, progress: progress)
+                loss = beginning.perform {
+                    decoder.gradient(
+                        of: batch, features: $0, parameters: parameters, dropout: address,
+                        noise: noise, labelSmoothing: labelSmoothing,
+                        workspace: workspace, place: place, into: out, progress: progress)
+                }
             }
             count = loss == nil ? 0 : parameters.count
         }
@@ -214,14 +237,19 @@ extension MicroBatchEngine {
         progress: PassProgress? = nil
     ) -> BatchLoss? {
         let batch = packed(group, tokenShare: tokenShare)
-        guard let parameters else {
-            return decoder.loss(
-                of: batch, parameters: nil, workspace: workspace, place: place, progress: progress)
-        }
-        return parameters.withUnsafeBufferPointer {
-            decoder.loss(
-                of: batch, parameters: $0.baseAddress, workspace: workspace, place: place,
-                progress: progress)
+        return beginning(
+            of: batch, training: false, workspace: workspace, place: place, progress: progress
+        ).perform { features in
+            guard let parameters else {
+                return decoder.loss(
+                    of: batch, features: features, parameters: nil, workspace: workspace,
+                    place: place, progress: progress)
+            }
+            return parameters.withUnsafeBufferPointer {
+                decoder.loss(
+                    of: batch, features: features, parameters: $0.baseAddress,
+                    workspace: workspace, place: place, progress: progress)
+            }
         }
     }
 }
@@ -239,9 +267,14 @@ extension MicroBatchEngine {
         of group: [TokenizedRow], workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
         progress: PassProgress? = nil
     ) -> [Double]? {
-        decoder.logProbabilities(
-            of: PackedBatch(group.map(PackedBatch.Sequence.init)), parameters: nil,
-            workspace: workspace, place: place, progress: progress)
+        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
+        return beginning(
+            of: batch, training: false, workspace: workspace, place: place, progress: progress
+        ).perform {
+            decoder.logProbabilities(
+                of: batch, features: $0, parameters: nil, workspace: workspace, place: place,
+                progress: progress)
+        }
     }
 }
 

@@ -12,12 +12,26 @@ package struct MachineOptions: OptionTable {
     package let gradientCheckpointing = Option.flag(
         "gradient-checkpointing", in: .run,
         "recompute activations instead of keeping them: less memory, slower")
+    package let reuseFeatures = Option.optional(
+        "reuse-features", .onOff, absent: "off", in: .machine,
+        "keep on disk what the blocks below the lowest adapted one make of each row, so that they are "
+            + "computed once and not in every epoch; does not change the result"
+    ).namedOnlyWhenGiven()
+    package let featureDir = Option.optional(
+        "feature-dir", .path("DIR"), absent: "~/.cache/skein/features", in: .machine,
+        "where --reuse-features keeps them"
+    ).namedOnlyWhenGiven()
+    package let featureDisk = Option.optional(
+        "feature-disk", .integer(1...FeatureSettings.mostMebibytes),
+        absent: "\(FeatureSettings.usualMebibytes)", in: .machine,
+        "MiB of disk that --reuse-features may use; the least recently used files go first"
+    ).namedOnlyWhenGiven()
     package let reportEvery = Option(
         "report-every", .integer(1...Limits.steps), default: "1", in: .reports,
         "steps between reports")
     package let checkpointEvery = Option(
         "checkpoint-every", .integer(0...Limits.steps), default: "50", in: .reports,
-        "steps between checkpoints; 0 = only after each epoch")
+        "steps between checkpoints; 0 = only after validations, as after each epoch")
     package let keepCheckpoints = Option(
         "keep-checkpoints", .integer(1...Limits.steps), default: "3", in: .reports,
         "newest checkpoints to keep, besides the best one")

@@ -10,6 +10,7 @@ extension TrainingConfiguration {
         try checkEdges()
         try checkSchedule()
         try checkLoss()
+        try checkFeatures()
     }
 
     /// Refuses options about validations in a run that has none.

@@ -209,6 +209,11 @@ package struct RecipeOptions: OptionTable {
     package let gradientCodec = Option<GradientCodec>(
         "gradient-codec", .choice, default: "fp32", in: .run,
         "precision of a micro-batch's gradient")
+    package let featureType = Option.optional(
+        "feature-type", ValueFormat<FeatureType>.choice, absent: "fp32", in: .run,
+        "bf16 rounds what enters the lowest adapted block, so that --reuse-features takes half the disk; "
+            + "changes the result"
+    ).namedOnlyWhenGiven()
     package let compute = Option<ComputeType>(
         "compute", .choice, default: "fp32", in: .run,
         "precision of multiplying by the frozen weights; bf16 is about twice as fast on CPUs with "

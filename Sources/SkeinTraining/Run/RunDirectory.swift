@@ -72,10 +72,14 @@ package final class RunDirectory: Sendable {
     /// The folder in which a training session of a program keeps what is its own.
     package static let sessionName = "session"
 
+    /// Held by the process that runs a sweep whose runs are folders in this one.
+    static let sweepLockName = ".sweep.lock"
+
     /// What may be there before the run: the lock, a cluster's token and term, where its tasks meet,
-    /// a program's session, and what a loss has read of the base model.
+    /// a program's session, a sweep's lock, and what a loss has read of the base model.
     private static let companions: Set = [
         lockName, "token", TermFile.name, rendezvousName, sessionName, "references",
+        sweepLockName,
     ]
 
     /// Checks that a run could begin at `path` or, with `resuming`, continue there; makes nothing.

@@ -7,7 +7,8 @@ extension TrainingJob {
         residence: WeightResidence, checkpointing: Bool, threads: Int
     ) -> MemoryEstimate {
         Sizes(self).estimate(
-            of: self, residence: residence, checkpointing: checkpointing, threads: threads)
+            of: self, residence: residence, checkpointing: checkpointing, threads: threads,
+            keepsFeatures: configuration.featureSettings != nil)
     }
 
     /// The most that is in memory at once, over the first steps of the plan and all evaluated rows.
@@ -61,7 +62,8 @@ extension TrainingJob {
         }
 
         func estimate(
-            of job: TrainingJob, residence: WeightResidence, checkpointing: Bool, threads: Int
+            of job: TrainingJob, residence: WeightResidence, checkpointing: Bool, threads: Int,
+            keepsFeatures: Bool
         ) -> MemoryEstimate {
             let judged = MemoryEstimate.Judged(
                 threads: min(threads, judgedCount), tokens: judgedTokens,
@@ -74,20 +76,25 @@ extension TrainingJob {
                     threads: min(threads, count), tokens: tokens, longest: job.longestRow,
                     lossTokens: lossTokens, fileBytes: job.model.weightBytes,
                     judged: judgedCount > 0 ? judged : nil,
-                    exportCount: job.export?.shape.layout.count ?? 0))
+                    exportCount: job.export?.shape.layout.count ?? 0,
+                    readsFeatures: keepsFeatures))
         }
     }
 
-    /// Chooses where the weights are, or says which flags would make the run fit.
+    /// Chooses where the weights are, or says which flags would make the runs fit.
     ///
     /// - Parameters:
+    ///   - jobs: runs that share the weights and take turns; at least one.
     ///   - available: bytes that the process may use; nil if the system does not say.
     ///   - threads: threads that compute.
-    /// - Returns: the residence and what the run needs with it.
+    ///   - keepsFeatures: whether a run keeps what its frozen blocks make of rows.
+    /// - Returns: the residence and what the runs need with it.
     /// - Throws: `MemoryError.tooLarge`.
-    package func fit(
-        available: Int?, threads: Int
+    package static func fit(
+        _ jobs: [TrainingJob], available: Int?, threads: Int,
+        keepsFeatures: (TrainingJob) -> Bool = { $0.configuration.featureSettings != nil }
     ) throws -> (residence: WeightResidence, estimate: MemoryEstimate) {
+        let configuration = jobs[0].configuration
         let checkpointing = configuration.gradientCheckpointing
         let wanted: [WeightResidence] =
             switch configuration.weights {
@@ -95,12 +102,16 @@ extension TrainingJob {
             case .resident: [.resident]
             case .streamed: [.streamed]
             }
-        let sizes = Sizes(self)
+        let sizes = jobs.map { (sizes: Sizes($0), keepsFeatures: keepsFeatures($0)) }
         func estimate(
             _ residence: WeightResidence, _ again: Bool, _ threads: Int
         ) -> MemoryEstimate {
-            sizes.estimate(
-                of: self, residence: residence, checkpointing: again, threads: threads)
+            MemoryEstimate(
+                inTurns: zip(sizes, jobs).map { found, job in
+                    found.sizes.estimate(
+                        of: job, residence: residence, checkpointing: again, threads: threads,
+                        keepsFeatures: found.keepsFeatures)
+                })
         }
         for residence in wanted {
             let needed = estimate(residence, checkpointing, threads)
@@ -123,5 +134,18 @@ extension TrainingJob {
             needed: estimate(wanted[wanted.count - 1], checkpointing, threads).total,
             available: available ?? 0, fitting: ways.first { $0.bytes <= available ?? 0 },
             smallest: ways.map(\.bytes).min() ?? 0)
+    }
+
+    /// The same for this run alone.
+    ///
+    /// - Parameters:
+    ///   - available: bytes that the process may use; nil if the system does not say.
+    ///   - threads: threads that compute.
+    /// - Returns: the residence and what the run needs with it.
+    /// - Throws: `MemoryError.tooLarge`.
+    package func fit(
+        available: Int?, threads: Int
+    ) throws -> (residence: WeightResidence, estimate: MemoryEstimate) {
+        try Self.fit([self], available: available, threads: threads)
     }
 }

@@ -66,6 +66,7 @@ package struct TrainingJob: Sendable {
         let lora = try configuration.lora(for: model.configuration)
         try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
+        try configuration.checkFeatures(shape, layerCount: model.configuration.layerCount)
         export = FusedExport(shape, model: model.configuration)
         if export != nil, !lora.exceptions.isEmpty || lora.usesMagnitudes {
             throw AdapterError.patternsOfSlices
@@ -242,6 +243,33 @@ package struct TrainingJob: Sendable {
                     name: base.name, revision: base.revision, sha256: runFile.modelDigest),
                 data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
                 recipe: configuration.recipeTexts))
+    }
+
+    /// What an adapter of the embedding or the head means for this model and recipe.
+    package var adapterWarnings: [String] {
+        var warnings: [String] = []
+        let edges = shape.configuration.targets.filter { TargetModule.edges.contains($0) }
+        if !edges.isEmpty, model.configuration.tiedEmbeddings {
+            warnings.append(
+                "embedding and head are one tensor in this model: only PEFT's format can hold an "
+                    + "adapter of \(edges.map(\.name).joined(separator: " or ")); fuse, and export to "
+                    + "MLX and GGUF, refuse it")
+        }
+        if shape.hasEmbedding, configuration.loraPlusRatio != nil {
+            warnings.append(
+                "with --lora-plus-ratio the peak learning rate of embed_tokens is 1e-6, as in PEFT: it "
+                    + "hardly moves")
+        }
+        return warnings
+    }
+
+    /// Whether validation losses of two runs are of the same rows, and of the same kind.
+    package func hasSameValidation(as other: TrainingJob) -> Bool {
+        configuration.preferenceLoss == other.configuration.preferenceLoss
+            && validation.count == other.validation.count
+            && zip(validation, other.validation).allSatisfy {
+                $0.ids == $1.ids && $0.targets == $1.targets
+            }
     }
 
     /// Says that a row is longer than the model was made for; nil if none is.

@@ -1,5 +1,7 @@
 import Foundation
+import SkeinBasics
 import SkeinModels
+import SkeinTensors
 
 /// A whole run in one process, from the request to the ending.
 ///
@@ -8,6 +10,8 @@ package struct TrainingRun: Sendable {
     /// What a run reports, in this order.
     package enum Event: Sendable {
         case memory(MemoryEstimate, WeightResidence)
+        /// What features that are kept will take, and the rows that are there already.
+        case features(FeaturePlan, keptRows: Int)
         /// The weights are loaded; from here on the run can be stopped with a checkpoint.
         case loaded
         /// Log-probabilities of so many answers under the base model are computed now.
@@ -22,7 +26,7 @@ package struct TrainingRun: Sendable {
     }
 
     package let job: TrainingJob
-    private let output: String
+    let output: String
     private let isResuming: Bool
 
     /// Reads and checks model, data and options; writes nothing and loads no weights.
@@ -48,39 +52,66 @@ package struct TrainingRun: Sendable {
     package func run(
         report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
-        let configuration = self.job.configuration
-        let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
-        let (residence, estimate) = try self.job.fit(
-            available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: self.job) },
+        let threads =
+            job.configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        let (residence, estimate) = try TrainingJob.fit(
+            [job], available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
             threads: threads)
         try report(.memory(estimate, residence))
+        try job.configuration.featureSettings.map { try job.featurePlan($0).checkLimit() }
         let directory = try RunDirectory(path: output, resuming: isResuming)
-        let engine = try MicroBatchEngine(
-            model: self.job.model, adapter: self.job.shape, configuration: configuration,
-            residence: residence, positions: self.job.longestRow, threads: threads,
-            progress: { _ in !shouldStop() })
-        let computing = DecoderThreads(threadCount: threads)
+        let compute = try RunCompute(
+            job, residence: residence, positions: job.longestRow, threads: threads,
+            shouldStop: shouldStop)
+        return try train(
+            in: directory, with: compute, features: job.configuration.featureSettings,
+            report: report, shouldStop: shouldStop)
+    }
+
+    /// Runs with what is loaded; others may compute with it in turns.
+    ///
+    /// - Parameters:
+    ///   - directory: the run's.
+    ///   - compute: what computes.
+    ///   - features: where the frozen blocks' output is kept; nil: nowhere.
+    ///   - report: as `run` has it.
+    ///   - shouldStop: as `run` has it.
+    /// - Returns: how it ended.
+    /// - Throws: as `run`.
+    func train(
+        in directory: RunDirectory, with compute: RunCompute, features: FeatureSettings?,
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> RunEnding {
+        // Before anything takes long, or makes room on a disk.
+        try self.job.checkResume(in: directory)
+        let engine = try engine(compute, features: features, report: report)
+        let configuration = self.job.configuration
         func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {
-            try RowEvaluation.run(
-                rows, engine: engine, parameters: parameters,
-                microBatchTokens: configuration.microBatchTokens, threads: computing)
+            try compute.turns.pass {
+                try RowEvaluation.run(
+                    rows, engine: engine, parameters: parameters,
+                    microBatchTokens: configuration.microBatchTokens, threads: compute.threads)
+            }
         }
         let samples =
-            self.job.samplePrompts.isEmpty ? nil : SampleMaker(job: self.job, threads: threads)
+            self.job.samplePrompts.isEmpty
+            ? nil : SampleMaker(job: self.job, threads: compute.threads.threadCount)
         try report(.loaded)
-        // Before anything takes long.
-        try self.job.checkResume(in: directory)
         var referenced = self.job
         do {
-            let warnings = try References.attach(
-                to: &referenced, cache: self.job.referenceCache,
-                compute: {
-                    try report(.references($0.count))
-                    return try RowEvaluation.baseLogProbabilities(
-                        of: $0, engine: engine,
-                        microBatchTokens: configuration.microBatchTokens, threads: computing,
-                        checkCancellation: { if shouldStop() { throw CancellationError() } })
-                })
+            // In one turn: another run with the same rows then finds them kept.
+            let warnings = try compute.turns.pass {
+                try References.attach(
+                    to: &referenced, cache: self.job.referenceCache,
+                    compute: {
+                        try report(.references($0.count))
+                        return try RowEvaluation.baseLogProbabilities(
+                            of: $0, engine: engine,
+                            microBatchTokens: configuration.microBatchTokens,
+                            threads: compute.threads,
+                            checkCancellation: { if shouldStop() { throw CancellationError() } })
+                    })
+            }
             for warning in warnings { try report(.warning(warning.text)) }
         } catch is CancellationError {
             return try RunEnding(stoppedBeforeFirstStep: directory)
@@ -88,19 +119,58 @@ package struct TrainingRun: Sendable {
         let job = referenced
         var loop = try TrainingLoop(
             job: job, directory: directory,
-            source: LocalGradientSource(
-                engine: engine, threads: computing, logical: job.logicalWorkers(engine)),
+            source: SourceInTurn(
+                source: LocalGradientSource(
+                    engine: engine, threads: compute.threads, logical: job.logicalWorkers(engine)),
+                turns: compute.turns),
             validate: { [job] in try evaluate(job.validation, $0) },
-            sample: { try samples?.samples($0, step: $1, epoch: $2) ?? [] },
-            report: { try report(.loop($0)) }, shouldStop: shouldStop)
+            sample: { parameters, step, epoch in
+                guard let samples else { return [] }
+                return try compute.turns.pass {
+                    try samples.samples(parameters, step: step, epoch: epoch)
+                }
+            },
+            report: {
+                try report(.loop($0))
+                try warn(of: engine, report)
+            }, shouldStop: shouldStop)
         try report(.ready)
         let outcome = try loop.run()
         try report(.trained)
         guard outcome.isComplete, !job.test.isEmpty else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
-        return RunEnding(
-            outcome: outcome, directory: directory,
-            test: try evaluate(job.test, loop.keptParameters()))
+        let test = try evaluate(job.test, loop.keptParameters())
+        try warn(of: engine, report)
+        return RunEnding(outcome: outcome, directory: directory, test: test)
+    }
+
+    private func warn(of engine: MicroBatchEngine, _ report: (Event) throws -> Void) throws {
+        for warning in engine.features?.takeWarnings() ?? [] {
+            try report(.warning(warning.text))
+        }
+    }
+
+    /// The run's engine, with the features that it reads and keeps.
+    private func engine(
+        _ compute: RunCompute, features: FeatureSettings?, report: (Event) throws -> Void
+    ) throws -> MicroBatchEngine {
+        var engine = try MicroBatchEngine(
+            weights: compute.weights, of: job.model, adapter: job.shape,
+            configuration: job.configuration)
+        guard let settings = features else { return engine }
+        let plan = job.featurePlan(settings)
+        let store: FeatureStore
+        do {
+            store = try compute.features.store(plan)
+        } catch let error as any Explained where job.configuration.featureSettings == nil {
+            // Nobody has asked for them: a sweep shares them if it can.
+            let (what, place) = (error.explanation.what, error.explanation.place)
+            try report(.warning("features are not shared: \(what) (\(place))"))
+            return engine
+        }
+        try report(.features(plan, keptRows: store.rowCount))
+        engine.features = store
+        return engine
     }
 }

@@ -311,6 +311,11 @@ import Testing
                             $0 += [Float](repeating: 0, count: 64)
                         })
                 }
+                // Of a module that is not adapted, beside one that is.
+                #expect(throws: FormatError.self) {
+                    _ = try read(
+                        model, targets: [.query, .embedding], changing: copy("lm_head", of: head))
+                }
                 #expect(throws: FormatError.self) {
                     _ = try read(
                         model, targets: [.query],

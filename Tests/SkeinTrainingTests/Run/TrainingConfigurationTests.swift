@@ -123,7 +123,8 @@ import Testing
             "valid-data", "test-data", "skip-bad-lines", "init-adapter", "any-base", "report-every",
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
             "gradient-checkpointing", "min-workers", "patience", "log-format",
-            "sample-prompt", "save-state-every", "validate-at-start",
+            "sample-prompt", "save-state-every", "reuse-features", "feature-dir", "feature-disk",
+            "validate-at-start",
         ]
         let values = [
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
@@ -137,6 +138,7 @@ import Testing
             "delta-codec": "topk", "topk-density": "0.5", "outer-momentum": "0.5",
             "rank-pattern": "q_proj=3", "alpha-pattern": "q_proj=3", "warmup-ratio": "0.5",
             "label-smoothing": "0.5", "rslora": "on", "dora": "on",
+            "reuse-features": "on", "feature-type": "bf16",
             "best-metric": "accuracy", "validate-at-start": "on",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {

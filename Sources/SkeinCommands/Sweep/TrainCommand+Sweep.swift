@@ -1,0 +1,71 @@
+import Foundation
+import Skein
+import SkeinBasics
+import SkeinExports
+import SkeinTraining
+
+extension TrainCommand {
+    /// The recipes of `--sweep`, resolved.
+    struct Sweep: Sendable, Equatable {
+        var recipes: [(name: String, texts: [String: String], options: Options)]
+
+        static func == (left: Sweep, right: Sweep) -> Bool {
+            left.recipes.elementsEqual(right.recipes) { $0 == $1 }
+        }
+
+        /// - Parameters:
+        ///   - path: of the file.
+        ///   - arguments: of the command line, which hold for all recipes.
+        /// - Throws: `SweepError`, `UsageError`, `FileError`.
+        init(path: String, _ arguments: ParsedArguments) throws {
+            let output = arguments[TrainingFlags.output]
+            recipes = try SweepFile(path: path, table: arguments.table).recipes.map { recipe in
+                var own = arguments.removing(option: TrainingFlags.sweep.description.name)
+                for (option, text) in recipe.texts {
+                    own = own.replacing(option: option, by: text)
+                }
+                own = own.replacing(
+                    option: TrainingFlags.output.description.name,
+                    by: FilePath.join(output, recipe.name))
+                return (recipe.name, recipe.texts, try TrainCommand(own).options)
+            }
+        }
+    }
+
+    /// Runs all recipes, and prints a table.
+    ///
+    /// - Parameters:
+    ///   - sweep: the recipes.
+    ///   - io: where to write.
+    /// - Throws: `SweepError.failed` or `.interrupted` at the end, if a run was not completed.
+    func run(_ sweep: Sweep, _ io: CommandIO) throws {
+        let run = try SweepRun(
+            sweep.recipes.map {
+                SweepRun.Member(name: $0.name, request: try $0.options.request())
+            }, output: options.output, resuming: options.resume)
+        let reporter = SweepReporter(io, run, exports: options.exports)
+        reporter.showData()
+        let endings = try run.run(
+            report: { try reporter.show($0) }, shouldStop: { io.interrupt.isSet })
+        let table = try SweepTable(run, texts: sweep.recipes.map(\.texts), endings: endings)
+        let path = FilePath.join(options.output, SweepTable.fileName)
+        try AtomicFile.write(table.json, to: path)
+        try io.print(table.text + "all of it: \(path)")
+        if let best = table.best {
+            let place = FilePath.join(options.output, best.name)
+            try io.print("best: \(place) (sha256 \(best.digest ?? ""))")
+        }
+        if !table.isComparable {
+            io.log.info(
+                "the recipes do not all validate the same rows by the same loss, so none is named the "
+                    + "best")
+        }
+        let failed = table.rows.filter { $0.problem != nil }.map(\.name)
+        let stopped = table.rows.filter { $0.problem == nil && !$0.isComplete }.map(\.name)
+        if !stopped.isEmpty { throw SweepError.interrupted(names: stopped, output: options.output) }
+        if !failed.isEmpty {
+            throw SweepError.failed(
+                names: failed, of: table.rows.count, output: options.output)
+        }
+    }
+}

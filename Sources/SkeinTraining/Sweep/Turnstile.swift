@@ -1,0 +1,74 @@
+import SkeinBasics
+
+/// Lets one of several runs compute at a time, in the order in which they come: runs that compute step
+/// after step take turns.
+///
+/// Who waits, waits for one step of each other run, or for a validation. Nobody may come again from
+/// within.
+package final class Turnstile: Sendable {
+    private struct State: Sendable {
+        /// Whose turn it is.
+        var turn = 0
+        /// The next one's number.
+        var next = 0
+    }
+
+    private let condition = Condition(State())
+
+    package init() {}
+
+    /// Calls `body` when everybody who came before is through.
+    ///
+    /// - Parameter body: computes.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    package func pass<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let number = condition.change(waking: false) { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+        condition.wait { $0.turn == number ? () : nil }
+        defer { condition.change { $0.turn += 1 } }
+        return try body()
+    }
+
+    /// Runs that wait or compute, for tests.
+    var count: Int { condition.change(waking: false) { $0.next - $0.turn } }
+}
+
+/// A source that computes in its turn.
+struct SourceInTurn: GradientSource {
+    let source: LocalGradientSource
+    let turns: Turnstile
+
+    var workerCount: Int { source.workerCount }
+
+    var local: (any LocalSource)? {
+        source.local.map { LocalSourceInTurn(source: $0, turns: turns) }
+    }
+
+    func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (MicroBatchResult) throws -> Void
+    ) throws {
+        try turns.pass {
+            try source.compute(microBatches, parameters: parameters, deliver: deliver)
+        }
+    }
+
+    func takeFigures() -> StepFigures? { source.takeFigures() }
+}
+
+/// The same for the rounds of a run with local steps.
+private struct LocalSourceInTurn: LocalSource {
+    let source: any LocalSource
+    let turns: Turnstile
+
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        try turns.pass { try source.compute(round, deliver: deliver) }
+    }
+
+    func advance(to outer: OuterState, by average: [UInt8]) {
+        source.advance(to: outer, by: average)
+    }
+}
