@@ -124,10 +124,11 @@ def main():
     for name in ["skein", "smollm", "gemma", "pairs", "llama-cpp", "folder"]:
         parser.add_argument("--" + name)
     parser.add_argument("--strings", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     skein = product.Product(arguments.skein)
-    strings = texts.texts(arguments.strings)
+    strings = texts.texts(arguments.strings, arguments.seed)
     ok = True
     compared = 0
     print("| tokenizer | strings | other ids | other text | MB/s |\n|---|---:|---:|---:|---:|")

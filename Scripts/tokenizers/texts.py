@@ -43,6 +43,6 @@ def text(rng):
     return rng.choice(["", " ", " "]).join(parts)
 
 
-def texts(count, seed=7):
+def texts(count, seed):
     rng = random.Random(seed)
     return [text(rng) for _ in range(count)]
