@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 import CompilerPluginSupport
+import Foundation
 import PackageDescription
 
 /// One list of settings for every Swift target: Swift 6 mode, no warning passes.
@@ -10,19 +11,125 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// SKEIN_ROOMS: the rooms whose tests are built, with commas between them, or `all`. Scripts/test
+/// sets it; see docs/TESTING.md.
+let wanted = Context.environment["SKEIN_ROOMS"]
+
+/// For tests that compute little: no optimizer, which takes most of their time to build, and both cores
+/// at a single target. Only Scripts/test asks for it: a package with unsafe flags cannot be depended on.
+let quick: [SwiftSetting] =
+    wanted == nil
+    ? [] : [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])]
+
 func room(_ name: String, _ dependencies: [String]) -> Target {
     .target(
         name: "Skein\(name)", dependencies: dependencies.map { .target(name: $0) },
         swiftSettings: strict)
 }
 
-func tests(of name: String, _ dependencies: [String]) -> Target {
+/// `loops`: whether the tests themselves compute so much that without the optimizer they take longer
+/// to run than they take less to build.
+func tests(of name: String, _ dependencies: [String], loops: Bool = false) -> Target {
+    testTarget(
+        "Skein\(name)Tests", ["Skein\(name)", "SkeinTestSupport"] + dependencies, loops: loops)
+}
+
+func testTarget(_ name: String, _ dependencies: [String], loops: Bool = false) -> Target {
     .testTarget(
-        name: "Skein\(name)Tests",
-        dependencies: (["Skein\(name)", "SkeinTestSupport"] + dependencies).map {
-            .target(name: $0)
-        },
-        swiftSettings: strict)
+        name: name, dependencies: dependencies.map { .target(name: $0) },
+        swiftSettings: strict + (loops ? [] : quick))
+}
+
+/// One test target for each room, and two for all of them.
+let testTargets: [Target] = [
+    tests(of: "Basics", ["CSkeinSHA256"]),
+    tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"], loops: true),
+    tests(of: "Formats", ["SkeinBasics"], loops: true),
+    tests(of: "Text", ["SkeinBasics", "SkeinFormats"], loops: true),
+    tests(of: "Grammar", [], loops: true),
+    tests(of: "Tables", ["SkeinBasics"], loops: true),
+    tests(
+        of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
+    tests(
+        of: "Training",
+        [
+            "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+            "SkeinTables",
+        ], loops: true),
+    tests(of: "Sockets", ["SkeinBasics"]),
+    tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"], loops: true),
+    tests(
+        of: "Answers",
+        [
+            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
+        ], loops: true),
+    tests(of: "Expansion", ["SkeinBasics"]),
+    tests(
+        of: "Sessions",
+        [
+            "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
+            "SkeinAnswers",
+        ], loops: true),
+    tests(
+        of: "Serve",
+        [
+            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText",
+            "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers", "SkeinSessions",
+        ]),
+    tests(of: "Coordination", ["SkeinBasics"]),
+    tests(of: "Launch", ["SkeinBasics"]),
+    tests(
+        of: "Exports", ["SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch"]),
+    tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
+    tests(
+        of: "Bench",
+        [
+            "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
+            "SkeinSockets", "SkeinNodes",
+        ]),
+    tests(
+        of: "Nodes",
+        [
+            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
+            "SkeinSockets", "SkeinHTTP",
+        ], loops: true),
+    tests(
+        of: "Commands",
+        [
+            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
+            "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
+        ]),
+    tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
+    testTarget(
+        "EndToEndTests",
+        [
+            "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
+            "SkeinCoordination", "SkeinNodes", "SkeinBench", "SkeinTestSupport", "SkeinTool",
+            "SkeinFetch",
+        ]),
+    // What holds for the whole house: which room may know which.
+    testTarget("HouseTests", []),
+]
+
+/// `Grammar` for SkeinGrammarTests; `Skein` for SkeinTests.
+func roomName(_ target: Target) -> String {
+    let name = target.name.dropLast("Tests".count)
+    return String(name.hasPrefix("Skein") && name != "Skein" ? name.dropFirst("Skein".count) : name)
+}
+
+/// Those that SKEIN_ROOMS names.
+func chosen(of targets: [Target]) -> [Target] {
+    guard let wanted, wanted != "all" else { return targets }
+    let names = wanted.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let known = targets.map(roomName)
+    if let unknown = names.first(where: { !known.contains($0) }) {
+        let text =
+            "error: SKEIN_ROOMS: no room \"\(unknown)\" has tests\n  fix: name some of "
+            + known.sorted().joined(separator: ", ") + " with commas between them, or all\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        exit(64)
+    }
+    return targets.filter { names.contains(roomName($0)) }
 }
 
 // Names of targets are one space over all packages of a program, so each has the prefix.
@@ -50,11 +157,12 @@ let package = Package(
         .target(name: "CSkeinKernels"),
         room("Basics", ["CSkeinSHA256", "CSkeinCRC32C"]),
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
-        room("Formats", ["SkeinBasics", "SkeinTensors"]),
+        room("Formats", ["SkeinBasics"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
         room("Tables", ["SkeinBasics", "CSkeinZstd"]),
         room("Grammar", ["SkeinBasics"]),
-        room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
+        room(
+            "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
             [
@@ -84,20 +192,19 @@ let package = Package(
         room(
             "Answers",
             [
-                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinGrammar",
+                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinGrammar",
             ]),
         room(
             "Sessions",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTraining", "SkeinAnswers", "SkeinMacros",
+                "SkeinTensors", "SkeinAnswers", "SkeinMacros",
             ]),
         room(
             "Serve",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers",
+                "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers",
             ]),
         room(
             "Bench",
@@ -126,75 +233,5 @@ let package = Package(
         .target(
             name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinPipe"],
             path: "Tests/SkeinTestSupport", swiftSettings: strict),
-        tests(of: "Basics", ["CSkeinSHA256"]),
-        tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"]),
-        tests(of: "Formats", ["SkeinBasics"]),
-        tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
-        tests(of: "Grammar", ["SkeinBasics"]),
-        tests(of: "Tables", ["SkeinBasics"]),
-        tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
-        tests(
-            of: "Training",
-            [
-                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTables",
-            ]),
-        tests(of: "Sockets", ["SkeinBasics"]),
-        tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
-        tests(
-            of: "Answers",
-            [
-                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinGrammar",
-            ]),
-        tests(of: "Expansion", ["SkeinBasics"]),
-        tests(
-            of: "Sessions",
-            [
-                "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTraining", "SkeinAnswers",
-            ]),
-        tests(
-            of: "Serve",
-            [
-                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers", "SkeinSessions",
-            ]),
-        tests(of: "Coordination", ["SkeinBasics"]),
-        tests(of: "Launch", ["SkeinBasics"]),
-        tests(
-            of: "Exports", ["SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch"]),
-        tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
-        tests(
-            of: "Bench",
-            [
-                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinSockets", "SkeinNodes", "SkeinLaunch",
-            ]),
-        tests(
-            of: "Nodes",
-            [
-                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-                "SkeinSockets", "SkeinHTTP",
-            ]),
-        tests(
-            of: "Commands",
-            [
-                "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
-            ]),
-        tests(
-            of: "",
-            [
-                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinNodes",
-            ]),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
-                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
-                "SkeinTestSupport", "SkeinTool", "SkeinFetch",
-            ],
-            swiftSettings: strict),
-    ]
+    ] + chosen(of: testTargets)
 )

@@ -35,7 +35,7 @@ package struct AdaptedModel: Sendable {
         self.threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
         self.weights = weights
         loaded = try path.map { path in
-            try LoadedAdapter.read(path, for: model)
+            try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching)
         }
         adapter = loaded?.parameters
         // Hashing a gigabyte takes half a second: it goes on while the weights are loaded.
@@ -99,7 +99,7 @@ package struct AdaptedModel: Sendable {
     /// - Throws: `TokenizerError`, `VocabularyError`.
     package func tokenizer() throws -> Tokenizer {
         let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(tokenizer, against: model)
+        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
         return tokenizer
     }
 }
@@ -144,7 +144,7 @@ extension AdaptedModel {
         _ tokenizer: Tokenizer
     ) throws -> [Int32] {
         if raw { return try tokenizer.ids(ofWhole: text) }
-        guard let source = try chat.source(for: model) else {
+        guard let source = try chat.source(for: model.raw) else {
             guard system == nil else {
                 throw GenerationError.systemWithoutTemplate(model: model.path)
             }

@@ -3,6 +3,7 @@ import SkeinCoordination
 import SkeinModels
 import SkeinNodes
 import SkeinSockets
+import SkeinText
 import SkeinTraining
 
 // Checks values that are set in code, as the command line checks its options.
@@ -82,7 +83,8 @@ extension Adapter {
         let lora = try options.lora(for: configuration)
         try configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: configuration)
-        _ = try LoadedAdapter.read(path, for: model.directory).parameters
+        _ = try LoadedAdapter.read(path, for: model.directory, matching: ModulePatterns.matching)
+            .parameters
             .fitted(to: shape, FusedExport(shape, model: configuration))
     }
 

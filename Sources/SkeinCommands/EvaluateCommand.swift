@@ -4,6 +4,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
+import SkeinText
 import SkeinTraining
 
 /// `skein evaluate`: loss, perplexity and token accuracy over the rows of a file.

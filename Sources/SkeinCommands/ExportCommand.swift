@@ -4,6 +4,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
+import SkeinText
 import SkeinTraining
 
 /// `skein export`: an adapter as another tool takes it.
@@ -126,7 +127,8 @@ struct ExportCommand: Command {
     private func verify(
         _ path: String, _ adapted: AdaptedModel, _ io: CommandIO
     ) throws -> Float {
-        let reread = try LoadedAdapter.read(path, for: adapted.model)
+        let reread = try LoadedAdapter.read(
+            path, for: adapted.model, matching: ModulePatterns.matching)
         guard let original = adapted.adapter else { return 0 }
         let difference = try AdapterComparison.largestDifference(
             adapted, team: ComputeTeam(threadCount: adapted.threads),

@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinModels
 import SkeinServe
 import SkeinTensors
+import SkeinText
 
 /// `skein serve`: a model and its adapters behind OpenAI's protocol.
 struct ServeCommand: Command {

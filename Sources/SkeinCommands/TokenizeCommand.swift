@@ -75,7 +75,7 @@ struct TokenizeCommand: Command {
     private func template(
         of model: ModelDirectory, hasTools: Bool = false
     ) throws -> ChatTemplate {
-        guard let source = try options.template.source(for: model, hasTools: hasTools) else {
+        guard let source = try options.template.source(for: model.raw, hasTools: hasTools) else {
             throw CommandError.badInput(.noChatTemplate, place: model.path)
         }
         return try ChatTemplate(

@@ -8,7 +8,6 @@ import SkeinModels
 import SkeinSockets
 import SkeinTensors
 import SkeinText
-import SkeinTraining
 import Synchronization
 
 /// A model and its adapters, served over HTTP in OpenAI's protocol.
@@ -87,7 +86,7 @@ package final class OpenAIServer: Sendable {
         log: Log
     ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(tokenizer, against: model)
+        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
         // What can be refused is refused before anything that takes long.
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)

@@ -2,7 +2,6 @@ import Foundation
 import SkeinBasics
 import SkeinModels
 import SkeinTensors
-import SkeinTraining
 
 /// What a server will hold, stated before anything is loaded.
 struct ServePlan: Sendable {

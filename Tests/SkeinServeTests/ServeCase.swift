@@ -3,7 +3,6 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
-import SkeinTraining
 import Synchronization
 
 @testable import SkeinServe

@@ -1,5 +1,5 @@
 import SkeinModels
-import SkeinTraining
+import SkeinText
 
 /// An adapter that was read after room was found for it.
 package struct AdmittedAdapter: Sendable {
@@ -21,7 +21,8 @@ package struct AdmittedAdapter: Sendable {
     ) throws {
         var found: AdapterMemory.Room?
         var announced = 0
-        adapter = try LoadedAdapter.read(path, for: model) { shape in
+        adapter = try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching) {
+            shape in
             let rank = shape.configuration.largestRank
             guard rank <= limit else {
                 throw AdapterRoomError.rankTooLarge(adapter: path, rank: rank, limit: limit)

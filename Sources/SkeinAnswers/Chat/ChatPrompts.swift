@@ -1,6 +1,5 @@
 import SkeinModels
 import SkeinText
-import SkeinTraining
 
 /// Turns conversations into prompts, by the model's chat template.
 package struct ChatPrompts: Sendable {
@@ -19,7 +18,7 @@ package struct ChatPrompts: Sendable {
         _ model: ModelDirectory, _ settings: ChatTemplateSettings, _ tokenizer: Tokenizer
     ) {
         func template(_ hasTools: Bool) throws -> (ChatTemplate, String)? {
-            guard let source = try settings.source(for: model, hasTools: hasTools) else {
+            guard let source = try settings.source(for: model.raw, hasTools: hasTools) else {
                 return nil
             }
             return (

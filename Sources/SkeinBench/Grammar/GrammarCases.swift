@@ -31,7 +31,7 @@ package struct GrammarCases {
         let model = try ModelDirectory.open(modelPath)
         tokenizer = try Tokenizer(model: model.raw)
         vocabulary = TokenVocabulary(tokens: tokenizer.writtenTokens)
-        try VocabularyError.check(tokenizer, against: model)
+        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
         vocabularySize = tokenizer.vocabularySize
         let team = ComputeTeam(threadCount: threads ?? 1)
         session = DecoderSession(

@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
+import SkeinText
 import SkeinTraining
 
 /// What the engine makes of rows and prompts, in numbers that another program can check: logits,
@@ -91,7 +92,7 @@ package struct ModelProbe {
         }
         let threads = max(1, min(job.threads ?? 1, Limits.planThreads))
         let loaded = try job.adapter.map {
-            try LoadedAdapter.read($0, for: model)
+            try LoadedAdapter.read($0, for: model, matching: ModulePatterns.matching)
         }
         let adapter = loaded?.parameters
         if let loaded, let path = job.exported {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinText
 import SkeinTraining
 
 /// How a conversation becomes text, in every command that has conversations: the options of `train`.

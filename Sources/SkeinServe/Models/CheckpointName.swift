@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinTraining
+import SkeinFormats
 
 /// A part of a model's name that says which checkpoint of a run is meant: `RUN@50`, `RUN@latest`.
 struct CheckpointName: Sendable, Equatable {
@@ -24,11 +24,11 @@ struct CheckpointName: Sendable, Equatable {
     ///
     /// - Throws: `ServeError.noCheckpoint`; `FileError` when the directory cannot be listed.
     func find(in directory: String) throws -> (step: Int, path: String) {
-        let store = CheckpointStore(directory: FilePath.join(directory, "checkpoints"))
-        let steps = try store.steps()
+        let folder = CheckpointFolder(ofRun: directory)
+        let steps = try folder.steps()
         guard let found = step.map({ steps.contains($0) ? $0 : nil }) ?? steps.last else {
             throw ServeError.noCheckpoint(run: run, step: step.map(String.init) ?? "latest")
         }
-        return (found, store.path(ofStep: found))
+        return (found, folder.path(ofStep: found))
     }
 }

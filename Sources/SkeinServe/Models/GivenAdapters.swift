@@ -1,7 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinModels
-import SkeinTraining
 
 /// The adapters that are given at the start (`--adapter`). They are read and checked before the base's
 /// weights are, which takes much longer.

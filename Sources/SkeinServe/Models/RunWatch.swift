@@ -1,6 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
-import SkeinTraining
+import SkeinFormats
 
 /// Looks for newer checkpoints of a run and puts them in the place of the one that is served.
 struct RunWatch: Sendable {
@@ -28,16 +28,16 @@ struct RunWatch: Sendable {
 
     /// Looks once; takes as long as reading a checkpoint.
     mutating func look() {
-        let store = CheckpointStore(directory: FilePath.join(directory, "checkpoints"))
+        let folder = CheckpointFolder(ofRun: directory)
         var step: Int?
         do {
             // While there is no run yet, there are no checkpoints either.
-            step = try store.steps().last
+            step = try folder.steps().last
             guard let step else {
                 said = ""
                 return
             }
-            let path = store.path(ofStep: step)
+            let path = folder.path(ofStep: step)
             let newest = Checkpoint(step: step, files: try FileIdentity(of: path))
             guard newest != seen else { return }
             do {

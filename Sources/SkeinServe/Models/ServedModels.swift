@@ -2,7 +2,6 @@ import Foundation
 import SkeinAnswers
 import SkeinBasics
 import SkeinModels
-import SkeinTraining
 import Synchronization
 
 /// The models that requests can name: one base, and adapters on the one copy of it. Any thread may

@@ -5,7 +5,6 @@ import SkeinGrammar
 import SkeinHTTP
 import SkeinModels
 import SkeinText
-import SkeinTraining
 
 /// Makes jobs of requests: reads them, renders conversations, cuts texts into tokens, compiles
 /// grammars. Pure but for the models, which it asks by name; any thread may call.

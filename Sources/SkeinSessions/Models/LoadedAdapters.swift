@@ -1,7 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinModels
-import SkeinTraining
 import Synchronization
 
 /// The adapters of one base model that are in memory. The base's weights are there once: a request

@@ -3,7 +3,6 @@ import SkeinBasics
 import SkeinGrammar
 import SkeinModels
 import SkeinText
-import SkeinTraining
 import Synchronization
 
 /// One copy of a base model in memory, with all that its sessions share: the engine and its queue, the
@@ -41,10 +40,10 @@ final class LoadedModel: Sendable {
         let directory = try ModelDirectory.open(path)
         self.directory = directory
         tokenizer = try Tokenizer(model: directory.raw)
-        try VocabularyError.check(tokenizer, against: directory)
+        try VocabularyError.check(ids: tokenizer.vocabularySize, against: directory)
         plan = try SessionPlan(directory, resources)
         let settings = ChatTemplateSettings(template: resources.chatTemplate)
-        guard try settings.source(for: directory) != nil else {
+        guard try settings.source(for: directory.raw) != nil else {
             throw ModelFlaw.noTemplate(path: path)
         }
         let prompts = ChatPrompts(directory, settings, tokenizer)

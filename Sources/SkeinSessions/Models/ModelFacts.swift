@@ -2,7 +2,6 @@ import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
-import SkeinTraining
 import Synchronization
 
 /// What a model's files say without its weights being read.

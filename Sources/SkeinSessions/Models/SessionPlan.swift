@@ -1,7 +1,7 @@
 import Foundation
+import SkeinBasics
 import SkeinModels
 import SkeinTensors
-import SkeinTraining
 
 /// What a model's sessions will hold, stated before anything is loaded.
 struct SessionPlan: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import Observation
-import SkeinTraining
+import SkeinBasics
 import Synchronization
 
 extension SystemLanguageModel {

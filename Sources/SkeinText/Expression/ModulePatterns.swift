@@ -11,6 +11,12 @@ package final class ModulePatterns {
 
     package init() {}
 
+    /// `matches` of new ones, which nothing has worked on.
+    package static func matching() -> AdapterRules.Matching {
+        let patterns = ModulePatterns()
+        return { (expression, text) throws(PatternFlaw) in try patterns.matches(expression, text) }
+    }
+
     /// Whether an expression fits all of a text.
     ///
     /// - Parameters:

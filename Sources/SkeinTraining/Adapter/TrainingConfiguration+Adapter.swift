@@ -1,5 +1,6 @@
 import SkeinFormats
 import SkeinModels
+import SkeinText
 
 extension TrainingConfiguration {
     /// The options that an adapter to start from has an answer to.
@@ -24,7 +25,7 @@ extension TrainingConfiguration {
     ) throws {
         guard let path = self.initAdapter, !options.isEmpty else { return }
         let model = try open()
-        let adapter = try LoadedAdapter.read(path, for: model)
+        let adapter = try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching)
         let lora = adapter.parameters.shape.configuration
         // Only where it is: the option is not named by runs that began before it existed.
         if options.contains(.dora), lora.usesMagnitudes { self.dora = true }

@@ -11,6 +11,22 @@ package enum PromptFormat: String, Sendable, CaseIterable {
     case raw
 }
 
+extension ChatTemplateSettings {
+    /// Refuses settings for rows that no template renders: nothing would show that they were ignored.
+    ///
+    /// - Throws: `ChatTemplateError.withoutTemplate`.
+    package func check(for format: PromptFormat) throws(ChatTemplateError) {
+        guard [.eos, .raw].contains(format) else { return }
+        let given = [
+            ("chat-template", template != nil), ("template-argument", !arguments.isEmpty),
+            ("template-date", date != nil),
+        ]
+        for (option, isGiven) in given where isGiven {
+            throw .withoutTemplate(option: option, format: format.rawValue)
+        }
+    }
+}
+
 /// Which assistant turns of a conversation carry loss (`--train-on`).
 package enum TrainedTurns: String, Sendable, CaseIterable {
     case all

@@ -71,13 +71,13 @@ extension TextEncoder {
         allowingUnusedArguments: Bool = false
     ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(tokenizer, against: model)
-        let chosen = try given.source(for: model)
+        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
+        let chosen = try given.source(for: model.raw)
         let template = try chosen.map {
             try ChatTemplate(source: $0.text, name: $0.name, date: given.today)
         }
         // An error of a template that only tools need waits for them.
-        let tools = try given.source(for: model, hasTools: true)
+        let tools = try given.source(for: model.raw, hasTools: true)
         let other = tools.flatMap { $0.text == chosen?.text ? nil : $0 }
         let toolTemplate = other.map { other in
             Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinModels
 import SkeinTensors
+import SkeinText
 
 /// The options that shape the result, besides the bytes of model, data and starting adapter. The
 /// digest of a configuration covers them, in this order. A new option may go anywhere, but must be

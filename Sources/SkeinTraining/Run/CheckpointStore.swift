@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinFormats
 import SkeinModels
 
 /// The checkpoints of a run: `checkpoints/step-000050` and so on.
@@ -7,39 +8,28 @@ import SkeinModels
 /// is on disk. So a kill at any moment leaves the earlier checkpoints, and perhaps a leftover,
 /// which `removeLeftovers` removes.
 package struct CheckpointStore: Sendable {
-    package let directory: String
+    package var directory: String { folder.path }
+    private let folder: CheckpointFolder
     private let store: any Store
 
     /// - Parameters:
     ///   - directory: made when the first checkpoint is saved.
     ///   - store: where it is.
     package init(directory: String, in store: any Store = DiskStore()) {
-        self.directory = directory
+        folder = CheckpointFolder(path: directory, in: store)
         self.store = store
     }
 
     private static let temporaryPrefix = ".writing-"
     private static let replacedPrefix = ".replaced-"
 
-    static func name(ofStep step: Int) -> String {
-        let digits = String(step)
-        return "step-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-    }
-
     /// The directory of the checkpoint of `step`, whether it exists or not.
-    package func path(ofStep step: Int) -> String {
-        FilePath.join(directory, Self.name(ofStep: step))
-    }
+    package func path(ofStep step: Int) -> String { folder.path(ofStep: step) }
 
     /// Steps that have a checkpoint directory, ascending.
-    package func steps() throws -> [Int] {
-        try store.names(in: directory).compactMap { name in
-            guard name.hasPrefix("step-"), let step = Int(name.dropFirst(5)), step >= 0,
-                name == Self.name(ofStep: step)
-            else { return nil }
-            return step
-        }.sorted()
-    }
+    ///
+    /// - Throws: `FileError`.
+    package func steps() throws -> [Int] { try folder.steps() }
 
     /// Removes what a kill left half-written. Call it before the run continues.
     package func removeLeftovers() throws {
@@ -56,7 +46,7 @@ package struct CheckpointStore: Sendable {
     @discardableResult
     package func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
         try store.makeDirectory(directory)
-        let name = Self.name(ofStep: checkpoint.state.step)
+        let name = CheckpointFolder.name(ofStep: checkpoint.state.step)
         let final = FilePath.join(directory, name)
         let temporary = FilePath.join(directory, Self.temporaryPrefix + name)
         try store.remove(temporary)

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinText
 
 /// All options of a run. An option is declared in one of four tables, by what depends on it, and is
 /// read as if it were a property here: `configuration.rank`.
@@ -245,5 +246,13 @@ extension TrainingError {
     fileprivate static func badOption(_ option: OptionDescription, _ text: String) -> TrainingError
     {
         .badOption(flag: option.name, value: text, allowed: option.accepted)
+    }
+}
+
+extension TrainingConfiguration {
+    /// The chat template, as the options have it.
+    package var chat: ChatTemplateSettings {
+        ChatTemplateSettings(
+            template: self.chatTemplate, arguments: self.templateArgument, date: self.templateDate)
     }
 }

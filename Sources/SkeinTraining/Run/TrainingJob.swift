@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
+import SkeinText
 
 /// Everything that determines a run, read and checked: model, rows, plan, adapter shape.
 ///
@@ -173,7 +174,7 @@ package struct TrainingJob: Sendable {
                     base: try BaseNorms.needed(shape, of: model)), nil
             )
         }
-        let loaded = try LoadedAdapter.read(path, for: model)
+        let loaded = try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching)
         let parameters = try loaded.parameters.fitted(to: shape, export)
         if !configuration.anyBase { try loaded.check(base: modelDigest.wait()) }
         return (parameters, try RegularFile.digest(of: loaded.format.weights(of: path)).digest)

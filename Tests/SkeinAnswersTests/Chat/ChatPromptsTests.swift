@@ -2,7 +2,6 @@ import Foundation
 import SkeinModels
 import SkeinTestSupport
 import SkeinText
-import SkeinTraining
 import Testing
 
 @testable import SkeinAnswers

@@ -4,7 +4,6 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
-import SkeinTraining
 import Testing
 
 @testable import SkeinServe
@@ -159,7 +158,7 @@ import Testing
     /// Checkpoints as a run has them, without its other files.
     private func writeCheckpoints(_ server: ServeCase, _ run: String, steps: [Int]) throws {
         for step in steps {
-            let path = CheckpointStore(directory: run + "/checkpoints").path(ofStep: step)
+            let path = CheckpointFolder(ofRun: run).path(ofStep: step)
             _ = try ServeCase.writeAdapter(path, model: server.model, seed: UInt64(step))
         }
     }
@@ -199,7 +198,7 @@ import Testing
 
     /// A checkpoint in the place of an older one of the same step, as a run that begins anew leaves it.
     private func rewrite(_ server: ServeCase, _ run: String, step: Int, seed: UInt64) throws {
-        let path = CheckpointStore(directory: run + "/checkpoints").path(ofStep: step)
+        let path = CheckpointFolder(ofRun: run).path(ofStep: step)
         try FileManager.default.removeItem(atPath: path)
         _ = try ServeCase.writeAdapter(path, model: server.model, seed: seed)
     }

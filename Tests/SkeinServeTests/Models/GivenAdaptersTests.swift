@@ -3,7 +3,6 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
-import SkeinTraining
 import Testing
 
 @testable import SkeinServe

@@ -1,8 +1,9 @@
 import SkeinAnswers
+import SkeinFormats
 import SkeinModels
 import SkeinTensors
 import SkeinTestSupport
-import SkeinTraining
+import SkeinText
 import Testing
 
 @testable import SkeinServe
@@ -29,7 +30,9 @@ struct ModelsCase {
         for (seed, name) in ["a", "b", "c"].enumerated() {
             _ = try ServeCase.writeAdapter(root + "/" + name, model: model, seed: UInt64(seed))
         }
-        let shape = try LoadedAdapter.read(root + "/a", for: model).parameters.shape
+        let shape = try LoadedAdapter.read(
+            root + "/a", for: model, matching: ModulePatterns.matching
+        ).parameters.shape
         adapterBytes = GenerationProjections.byteCount(of: shape)
         served = try ServedModels(
             model, name: "tiny", digest: model.contentDigest(),
@@ -46,8 +49,8 @@ struct ModelsCase {
 
     /// Writes a checkpoint of the run "run", as a run has it without its other files.
     func writeCheckpoint(_ step: Int) throws {
-        let store = CheckpointStore(directory: root + "/run/checkpoints")
+        let folder = CheckpointFolder(ofRun: root + "/run")
         _ = try ServeCase.writeAdapter(
-            store.path(ofStep: step), model: model, seed: UInt64(step))
+            folder.path(ofStep: step), model: model, seed: UInt64(step))
     }
 }

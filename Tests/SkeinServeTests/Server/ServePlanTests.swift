@@ -1,6 +1,6 @@
+import SkeinBasics
 import SkeinModels
 import SkeinTestSupport
-import SkeinTraining
 import Testing
 
 @testable import SkeinServe

@@ -2,7 +2,6 @@ import Foundation
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
-import SkeinTraining
 
 @testable import SkeinSessions
 

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -70,7 +71,8 @@ import Testing
             // The model may know more of a GGUF file's names.
         }
         do {
-            let adapter = try LoadedAdapter.read(path, for: model)
+            let adapter = try LoadedAdapter.read(
+                path, for: model, matching: ModulePatterns.matching)
             #expect(adapter.parameters.values.count * 2 <= bytes)
             return true
         } catch is FormatError {

@@ -33,7 +33,9 @@ import Testing
                         dropping.map { !name.contains($0) } ?? true
                     }.map { .init(name: $0, shape: $1.shape, floats: $1.floats()) },
                     metadata: [:], to: directory + "/adapter_model.safetensors")
-                try body(directory) { try LoadedAdapter.read(directory, for: model) }
+                try body(directory) {
+                    try LoadedAdapter.read(directory, for: model, matching: ModulePatterns.matching)
+                }
             }
         }
     }
@@ -189,7 +191,8 @@ import Testing
     @Test("a number that is not finite is refused with its matrix")
     func notFinite() throws {
         try LoadedAdapterTests.withModel { model in
-            let source = try LoadedAdapter.read(LoadedAdapterTests.folder + "/peft", for: model)
+            let source = try LoadedAdapter.read(
+                LoadedAdapterTests.folder + "/peft", for: model, matching: ModulePatterns.matching)
             for value in [Float.nan, .infinity] {
                 var parameters = source.parameters
                 parameters.values[5] = value
@@ -200,7 +203,8 @@ import Testing
                             parameters, source: source.configuration, model: model
                         ).write(format, to: path)
                         #expect(throws: AdapterError.notFinite(name: Self.q)) {
-                            try LoadedAdapter.read(path, for: model)
+                            try LoadedAdapter.read(
+                                path, for: model, matching: ModulePatterns.matching)
                         }
                     }
                 }
@@ -220,7 +224,8 @@ import Testing
             let own = shape(2, 3, [.query, .down])
             for name in ["peft", "mlx", "llamacpp.adapter"] {
                 let loaded = try LoadedAdapter.read(
-                    LoadedAdapterTests.folder + "/" + name, for: model)
+                    LoadedAdapterTests.folder + "/" + name, for: model,
+                    matching: ModulePatterns.matching)
                 #expect(
                     try loaded.parameters.fitted(to: own, nil).values == loaded.parameters.values)
                 #expect(throws: AdapterError.scale(expected: 2, found: 3)) {
@@ -237,7 +242,8 @@ import Testing
                 }
             }
             let uneven = try LoadedAdapter.read(
-                LoadedAdapterTests.folder + "/peft-patterns", for: model)
+                LoadedAdapterTests.folder + "/peft-patterns", for: model,
+                matching: ModulePatterns.matching)
             #expect(throws: AdapterError.uneven) { try uneven.parameters.fitted(to: own, nil) }
         }
     }
@@ -262,7 +268,9 @@ import Testing
                         rank: 2, alpha: 2, dropout: 0, targetModules: [], baseModelName: "")
                     try AdapterExport(parameters, source: source, model: model)
                         .write(.peft, to: path)
-                    let back = try LoadedAdapter.read(path, for: model).parameters
+                    let back = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching
+                    ).parameters
                     #expect(back.values == parameters.values)
                     #expect(back.weights.map(\.scale) == parameters.weights.map(\.scale))
                     return try String(

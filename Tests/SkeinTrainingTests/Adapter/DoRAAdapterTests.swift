@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -15,7 +16,8 @@ import Testing
     @Test("PEFT's adapter is read, and comes back from PEFT's and MLX's files as it was")
     func formats() throws {
         try LoadedAdapterTests.withModel { model in
-            let loaded = try LoadedAdapter.read(Self.folder, for: model)
+            let loaded = try LoadedAdapter.read(
+                Self.folder, for: model, matching: ModulePatterns.matching)
             let shape = loaded.parameters.shape
             #expect(shape.configuration.usesMagnitudes && loaded.configuration.usesMagnitudes)
             #expect(
@@ -29,7 +31,8 @@ import Testing
                 for format in [AdapterFormat.peft, .mlx] {
                     let path = directory + "/" + format.rawValue
                     try export.write(format, to: path)
-                    let back = try LoadedAdapter.read(path, for: model)
+                    let back = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching)
                     #expect(back.parameters.shape == shape)
                     #expect(back.parameters.values == loaded.parameters.values)
                 }
@@ -68,7 +71,8 @@ import Testing
                         contentsOfFile: Self.folder + "/adapter_config.json", encoding: .utf8
                     ).replacing("\"use_dora\": true", with: "\"use_dora\": \(usesMagnitudes)")
                     try AtomicFile.write(text, to: directory + "/adapter_config.json")
-                    _ = try LoadedAdapter.read(directory, for: model)
+                    _ = try LoadedAdapter.read(
+                        directory, for: model, matching: ModulePatterns.matching)
                 }
             }
             let name = Self.q + ".lora_magnitude_vector"
@@ -91,8 +95,10 @@ import Testing
     @Test("a run goes on only from an adapter that has magnitudes if it trains them")
     func start() throws {
         try LoadedAdapterTests.withModel { model in
-            let plain = try LoadedAdapter.read(LoadedAdapterTests.folder + "/peft", for: model)
-            let dora = try LoadedAdapter.read(Self.folder, for: model)
+            let plain = try LoadedAdapter.read(
+                LoadedAdapterTests.folder + "/peft", for: model, matching: ModulePatterns.matching)
+            let dora = try LoadedAdapter.read(
+                Self.folder, for: model, matching: ModulePatterns.matching)
             #expect(throws: AdapterError.magnitudes(run: true)) {
                 try plain.parameters.fitted(to: dora.parameters.shape, nil)
             }
@@ -124,7 +130,8 @@ import Testing
                 #expect(abs(configuration.alpha - alpha) < 1e-12)
                 let lora = try configuration.lora(for: model.configuration)
                 let own = try LoadedAdapter.read(
-                    LoadedAdapterTests.folder + "/" + name, for: model)
+                    LoadedAdapterTests.folder + "/" + name, for: model,
+                    matching: ModulePatterns.matching)
                 #expect(lora.scale == own.parameters.shape.configuration.scale)
             }
         }

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinModels
@@ -59,7 +60,8 @@ import Testing
                 for format in AdapterFormat.allCases {
                     let path = directory + "/\(index).\(format.rawValue)"
                     try export.write(format, to: path)
-                    let back = try LoadedAdapter.read(path, for: model)
+                    let back = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching)
                     #expect(back.format == format)
                     #expect(back.parameters.shape.layout == adapter.shape.layout, "\(path)")
                     #expect(back.parameters.values == adapter.values, "\(path)")
@@ -106,7 +108,8 @@ import Testing
             for format in AdapterFormat.allCases {
                 let path = directory + "/a.\(format.rawValue)"
                 try export(adapter, model).write(format, to: path)
-                let back = try LoadedAdapter.read(path, for: model)
+                let back = try LoadedAdapter.read(
+                    path, for: model, matching: ModulePatterns.matching)
                 if format == .peft {
                     #expect(back.parameters.values == adapter.values)
                     #expect(back.configuration.rankPattern == ["embed_tokens": 3, "lm_head": 1])
@@ -131,7 +134,8 @@ import Testing
                 for target in TargetModule.edges {
                     let own = try export(adapter([.query, target], model), model)
                     try own.write(.peft, to: other + "/\(target.name)")
-                    let back = try LoadedAdapter.read(other + "/\(target.name)", for: model)
+                    let back = try LoadedAdapter.read(
+                        other + "/\(target.name)", for: model, matching: ModulePatterns.matching)
                     #expect(back.parameters.values == own.parameters.values)
                     for (format, name) in [(AdapterFormat.mlx, "MLX"), (.gguf, "GGUF")] {
                         #expect(throws: AdapterError.tiedEdge(module: target.name, format: name)) {
@@ -144,7 +148,9 @@ import Testing
                 }
                 for (format, name) in [(AdapterFormat.mlx, "MLX"), (.gguf, "GGUF")] {
                     #expect(throws: AdapterError.tiedEdge(module: "embed_tokens", format: name)) {
-                        try LoadedAdapter.read(directory + "/a.\(format.rawValue)", for: model)
+                        try LoadedAdapter.read(
+                            directory + "/a.\(format.rawValue)", for: model,
+                            matching: ModulePatterns.matching)
                     }
                 }
             }
@@ -171,7 +177,8 @@ import Testing
             let text = try String(
                 contentsOfFile: directory + "/a/adapter_config.json", encoding: .utf8)
             try AtomicFile.write(config(text), to: directory + "/b/adapter_config.json")
-            return try LoadedAdapter.read(directory + "/b", for: model)
+            return try LoadedAdapter.read(
+                directory + "/b", for: model, matching: ModulePatterns.matching)
         }
     }
 
@@ -378,7 +385,8 @@ import Testing
                     let shape = AdapterShape(
                         try configuration.lora(for: model.configuration),
                         model: model.configuration)
-                    let loaded = try LoadedAdapter.read(path, for: model)
+                    let loaded = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching)
                     #expect(try loaded.parameters.fitted(to: shape, nil).values == own.values)
                     let without = AdapterShape(
                         LoRAConfiguration(

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -44,11 +45,13 @@ import Testing
     @Test("PEFT's, mlx-lm's and llama.cpp's files of one adapter are one adapter")
     func formats() throws {
         try Self.withModel { model in
-            let peft = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            let peft = try LoadedAdapter.read(
+                Self.folder + "/peft", for: model, matching: ModulePatterns.matching)
             #expect(peft.format == .peft && peft.configuration.baseModelName == "tiny")
             #expect(peft.parameters.shape.configuration.scale == 3)
             for (name, format) in [("mlx", AdapterFormat.mlx), ("llamacpp.adapter", .gguf)] {
-                let other = try LoadedAdapter.read(Self.folder + "/" + name, for: model)
+                let other = try LoadedAdapter.read(
+                    Self.folder + "/" + name, for: model, matching: ModulePatterns.matching)
                 #expect(other.format == format)
                 #expect(other.parameters.values == peft.parameters.values, "\(name)")
                 #expect(other.parameters.shape == peft.parameters.shape, "\(name)")
@@ -61,9 +64,11 @@ import Testing
     @Test("a rank-stabilized scale is alpha / sqrt(rank); patterns give modules their own")
     func scales() throws {
         try Self.withModel { model in
-            let stable = try LoadedAdapter.read(Self.folder + "/peft-rslora", for: model)
+            let stable = try LoadedAdapter.read(
+                Self.folder + "/peft-rslora", for: model, matching: ModulePatterns.matching)
             #expect(stable.parameters.shape.configuration.scale == Float(6 / 2.0.squareRoot()))
-            let adapter = try LoadedAdapter.read(Self.folder + "/peft-patterns", for: model)
+            let adapter = try LoadedAdapter.read(
+                Self.folder + "/peft-patterns", for: model, matching: ModulePatterns.matching)
             let found = adapter.parameters.weights.map {
                 "\($0.name.dropFirst(13).dropLast(7)) \($0.rank) \($0.scale)"
             }
@@ -80,14 +85,16 @@ import Testing
         arguments: ["peft", "peft-rslora", "peft-patterns"])
     func roundTrips(name: String) throws {
         try Self.withModel { model in
-            let source = try LoadedAdapter.read(Self.folder + "/" + name, for: model)
+            let source = try LoadedAdapter.read(
+                Self.folder + "/" + name, for: model, matching: ModulePatterns.matching)
             let export = try AdapterExport(
                 source.parameters, source: source.configuration, model: model)
             try TestPaths.withTemporaryDirectory { directory in
                 for format in AdapterFormat.allCases {
                     let path = directory + "/" + format.rawValue
                     try export.write(format, to: path)
-                    let back = try LoadedAdapter.read(path, for: model)
+                    let back = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching)
                     #expect(back.format == format)
                     if name != "peft-patterns" || format == .peft {
                         #expect(back.parameters.values == source.parameters.values)
@@ -122,7 +129,8 @@ import Testing
     @Test("keys are written with the prefix that is asked for, and read with any")
     func prefixes() throws {
         try Self.withModel { model in
-            let source = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            let source = try LoadedAdapter.read(
+                Self.folder + "/peft", for: model, matching: ModulePatterns.matching)
             let export = try AdapterExport(
                 source.parameters, source: source.configuration, model: model)
             try TestPaths.withTemporaryDirectory { directory in
@@ -134,7 +142,8 @@ import Testing
                     for format in [AdapterFormat.peft, .mlx] {
                         let path = directory + "/\(blocks)-\(format)"
                         try export.write(format, to: path, blocks: blocks)
-                        let back = try LoadedAdapter.read(path, for: model)
+                        let back = try LoadedAdapter.read(
+                            path, for: model, matching: ModulePatterns.matching)
                         #expect(back.parameters.values == source.parameters.values)
                     }
                     let file = try SafetensorsFile(
@@ -148,7 +157,8 @@ import Testing
     @Test("an adapter for another base model is refused with both hashes")
     func otherBase() throws {
         try Self.withModel { model in
-            var source = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            var source = try LoadedAdapter.read(
+                Self.folder + "/peft", for: model, matching: ModulePatterns.matching)
             let digest = model.contentDigest()
             try source.check(base: digest)
             try TestPaths.withTemporaryDirectory { directory in
@@ -161,7 +171,8 @@ import Testing
                     try AdapterExport(
                         source.parameters, source: configuration, model: model
                     ).write(format, to: path)
-                    let read = try LoadedAdapter.read(path, for: model)
+                    let read = try LoadedAdapter.read(
+                        path, for: model, matching: ModulePatterns.matching)
                     #expect(read.configuration.origin == configuration.origin)
                     #expect(
                         throws: AdapterError.otherBase(
@@ -169,7 +180,8 @@ import Testing
                     ) { try read.check(base: digest) }
                 }
             }
-            source = try LoadedAdapter.read(Self.folder + "/mlx", for: model)
+            source = try LoadedAdapter.read(
+                Self.folder + "/mlx", for: model, matching: ModulePatterns.matching)
             try source.check(base: digest)
         }
     }
@@ -252,7 +264,7 @@ import Testing
                     throws: FormatError.badField(
                         path: path, field: "general.architecture",
                         expected: "llama, as of the base model", found: "qwen2")
-                ) { try LoadedAdapter.read(path, for: model) }
+                ) { try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching) }
             }
         }
     }

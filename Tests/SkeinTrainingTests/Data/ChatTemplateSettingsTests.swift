@@ -60,7 +60,7 @@ import Testing
     func names() throws {
         try withModel(templates: ["rag": "R", "chatml": "C"]) { model, directory in
             func text(_ name: String) throws -> String? {
-                try ChatTemplateSettings(template: name).source(for: model)?.text
+                try ChatTemplateSettings(template: name).source(for: model.raw)?.text
             }
             #expect(try text("rag") == "R")
             #expect(try text("chatml") == BuiltInTemplate.source(of: "chatml"))
@@ -74,7 +74,7 @@ import Testing
     func misspelt() throws {
         func explanation(_ name: String, _ model: ModelDirectory) -> Explanation? {
             let error = #expect(throws: ChatTemplateError.self) {
-                try ChatTemplateSettings(template: name).source(for: model)
+                try ChatTemplateSettings(template: name).source(for: model.raw)
             }
             return error?.explanation
         }
@@ -159,7 +159,10 @@ import Testing
             (ChatTemplateSettings(date: date), "template-date"),
         ] {
             for format in [PromptFormat.eos, .raw] {
-                #expect(throws: ChatTemplateError.withoutTemplate(option: option, format: format)) {
+                #expect(
+                    throws: ChatTemplateError.withoutTemplate(
+                        option: option, format: format.rawValue)
+                ) {
                     try settings.check(for: format)
                 }
             }
@@ -167,7 +170,7 @@ import Testing
             try settings.check(for: .chat)
         }
         try ChatTemplateSettings().check(for: .raw)
-        let explanation = ChatTemplateError.withoutTemplate(option: "template-date", format: .eos)
+        let explanation = ChatTemplateError.withoutTemplate(option: "template-date", format: "eos")
             .explanation
         #expect(
             explanation.what

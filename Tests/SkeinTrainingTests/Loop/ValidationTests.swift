@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 import SkeinTestSupport
 import Testing
 
@@ -186,7 +187,7 @@ struct ValidationTests {
                 #expect(steps == Set([kept, 8]).sorted())
                 let parameters = try AdapterFilesBench.flat(
                     directory + "/\(name)/checkpoints/"
-                        + CheckpointStore.name(ofStep: kept))
+                        + CheckpointFolder.name(ofStep: kept))
                 #expect(try AdapterFilesBench.flat(ending.directory.adapter) == parameters)
                 let line = try #require(validations.first { $0.step == kept })
                 #expect(ending.outcome.bestValidationLoss == line.loss)

@@ -7,7 +7,7 @@ package enum ChatTemplateError: Error, Equatable {
     /// The option `option`, without dashes, is for a template, and the model has none.
     case noTemplate(option: String, model: String)
     /// The option `option` is for a template, and rows in this format have none.
-    case withoutTemplate(option: String, format: PromptFormat)
+    case withoutTemplate(option: String, format: String)
     /// No template mentions the variable `name`.
     case unusedArgument(name: String, known: [String], template: String)
 }
@@ -33,7 +33,7 @@ extension ChatTemplateError: Explained {
                 status: .usage)
         case .withoutTemplate(let option, let format):
             return Explanation(
-                what: "--\(option) is for a chat template, and --prompt-format \(format.rawValue) "
+                what: "--\(option) is for a chat template, and --prompt-format \(format) "
                     + "has none", place: "--\(option)",
                 remedy: "leave out one of the two", status: .usage)
         case .unusedArgument(let name, let known, let template):

@@ -1,6 +1,4 @@
 import SkeinBasics
-import SkeinModels
-import SkeinText
 
 /// A tokenizer that does not belong to the model beside it.
 package enum VocabularyError: Error, Equatable {
@@ -9,12 +7,15 @@ package enum VocabularyError: Error, Equatable {
 
     /// Makes sure that every id has a row in the embedding, so that no token reads beyond it.
     ///
+    /// - Parameters:
+    ///   - count: how many ids the tokenizer has (`vocabularySize`).
+    ///   - model: that embeds them.
     /// - Throws: `VocabularyError.tooLarge`.
-    package static func check(_ tokenizer: Tokenizer, against model: ModelDirectory) throws {
+    package static func check(ids count: Int, against model: ModelDirectory) throws(VocabularyError)
+    {
         let rows = model.configuration.vocabularySize
-        guard tokenizer.vocabularySize <= rows else {
-            throw VocabularyError.tooLarge(
-                tokenizer: tokenizer.vocabularySize, model: rows, path: model.path)
+        guard count <= rows else {
+            throw .tooLarge(tokenizer: count, model: rows, path: model.path)
         }
     }
 }

@@ -1,8 +1,6 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
-import SkeinModels
-import SkeinText
 
 /// An adapter of any format, read for a base model.
 package struct LoadedAdapter: Sendable {
@@ -17,6 +15,8 @@ package struct LoadedAdapter: Sendable {
     /// - Parameters:
     ///   - path: a PEFT or MLX folder, or a GGUF file.
     ///   - model: the base model.
+    ///   - makeMatching: makes what matches the expressions of a configuration with names, with a limit
+    ///     of its own to the work (`ModulePatterns.matching`). It is called at most twice.
     ///   - store: where folders are.
     ///   - admit: called with what its files announce before their numbers are read; what it throws
     ///     ends the reading. PEFT's copies of the base model's weights, at most an embedding and a head,
@@ -24,14 +24,11 @@ package struct LoadedAdapter: Sendable {
     /// - Returns: the adapter, which fits the model.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package static func read(
-        _ path: String, for model: ModelDirectory, in store: any Store = DiskStore(),
+        _ path: String, for model: ModelDirectory,
+        matching makeMatching: () -> AdapterRules.Matching, in store: any Store = DiskStore(),
         admitting admit: ((AdapterShape) throws -> Void)? = nil
     ) throws -> LoadedAdapter {
         let format = try AdapterFormat.of(path)
-        let patterns = ModulePatterns()
-        func matches(_ expression: String, _ text: String) throws(PatternFlaw) -> Bool {
-            try patterns.matches(expression, text)
-        }
         func check(_ outline: AdapterOutline) throws {
             try outline.check(against: model.configuration)
             if format != .peft, model.configuration.tiedEmbeddings, let edge = outline.edges.first {
@@ -39,12 +36,8 @@ package struct LoadedAdapter: Sendable {
                     module: edge.module.rawValue, format: format == .mlx ? "MLX" : "GGUF")
             }
             guard let admit else { return }
-            // With a budget of its own: reading the adapter asks all of it again.
-            let announced = ModulePatterns()
-            let lora = try outline.lora(for: model.configuration) {
-                (expression, text) throws(PatternFlaw) in
-                try announced.matches(expression, text)
-            }
+            // With a limit of its own: reading the adapter asks all of it again.
+            let lora = try outline.lora(for: model.configuration, matching: makeMatching())
             try admit(AdapterShape(lora, model: model.configuration))
         }
         let files =
@@ -54,7 +47,7 @@ package struct LoadedAdapter: Sendable {
             case .gguf: try gguf(path, model, admitting: check)
             }
         let parameters = try AdapterParameters(
-            files: files, model: model.configuration, matching: matches)
+            files: files, model: model.configuration, matching: makeMatching())
         try checkCopies(files, model)
         return LoadedAdapter(
             parameters: format == .peft

@@ -1,5 +1,3 @@
-import SkeinBasics
-
 /// Work on a thread of its own, while the caller does something else.
 package final class Background<Value: Sendable>: Sendable {
     private let value = Condition<Value?>(nil)

@@ -1,0 +1,81 @@
+import SkeinBasics
+
+/// Template arguments as the command line has them: `name=value`, several with commas between them,
+/// or a JSON object.
+package enum TemplateArgumentText {
+    /// nil if the text is neither. A value is JSON, or else a text.
+    package static func fields(of text: String) -> [ChatMessage.Field]? {
+        if text.hasPrefix("{") {
+            guard case .object(let fields)? = try? ChatJSON(parsing: text.utf8),
+                fields.allSatisfy({ isName($0.name) })
+            else { return nil }
+            return fields
+        }
+        var fields: [ChatMessage.Field] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let border = part.firstIndex(of: "=") else { return nil }
+            let name = String(part[..<border])
+            let value = String(part[part.index(after: border)...])
+            guard isName(name), !fields.contains(where: { $0.name == name }) else { return nil }
+            fields.append(
+                .init(name: name, value: (try? ChatJSON(parsing: value.utf8)) ?? .text(value)))
+        }
+        return fields
+    }
+
+    /// Two accepted texts as one that has the arguments of both.
+    package static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
+        let (before, after) = (fields(of: first) ?? [], fields(of: second) ?? [])
+        guard Set(before.map(\.name)).isDisjoint(with: after.map(\.name)) else {
+            throw .repeatedName
+        }
+        if !first.hasPrefix("{"), !second.hasPrefix("{") { return first + "," + second }
+        let all = before + after
+        // A number such as 2.0 or 1e999 would be another one.
+        if let lost = all.first(where: { fields(of: object([$0])) != [$0] }) {
+            throw .notRepeatable(name: lost.name)
+        }
+        return object(all)
+    }
+
+    private static func object(_ fields: [ChatMessage.Field]) -> String {
+        JSONLine.render(.object(fields.map { ($0.name, $0.value.line) }))
+    }
+
+    /// Variables that the conversation sets.
+    package static let reserved = ["messages", "add_generation_prompt"]
+
+    private static func isName(_ name: String) -> Bool {
+        guard let first = name.first, first == "_" || first.isLetter, !reserved.contains(name)
+        else { return false }
+        return name.allSatisfy { $0.isASCII && ($0 == "_" || $0.isLetter || $0.isNumber) }
+    }
+}
+
+extension TemplateDate {
+    /// A day such as 2024-07-26.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isDay =
+            parts.map(\.count) == [4, 2, 2]
+            && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isNumber } }
+        guard isDay, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2])
+        else { return nil }
+        self.init(year: year, month: month, day: day)
+    }
+}
+
+extension ChatJSON {
+    /// The value as Skein writes JSON.
+    fileprivate var line: JSONLine.Value {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .text(let text): .string(text)
+        case .list(let items): .array(items.map(\.line))
+        case .object(let fields): .object(fields.map { ($0.name, $0.value.line) })
+        }
+    }
+}
