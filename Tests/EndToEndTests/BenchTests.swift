@@ -60,7 +60,10 @@ struct BenchTests {
             try chaos.alone("alone", 1)
             try chaos.quiet("cluster", 2)
             #expect(lines.count == 2)
-            #expect(Set(lines.compactMap { $0.split(separator: " ").dropFirst().first }).count == 1)
+            let hashes = lines.compactMap { (line: String) -> Substring? in
+                line.split(separator: " ").dropFirst().first
+            }
+            #expect(Set(hashes).count == 1)
             chaos.options += ["--rank", "4"]
             #expect(throws: BenchError.self) { try chaos.alone("other", 1) }
             #expect(lines.count == 2)

@@ -108,7 +108,8 @@ struct EnumerationTests {
             }
             expected[answer] = probability
         }
-        #expect(abs(expected.values.reduce(0, +) - 1) < 1e-9)
+        let sum: Double = expected.values.reduce(0, +)
+        #expect(abs(sum - 1) < 1e-9)
         // The same from the masks, exactly, without drawing.
         var found: [[Int32]: Double] = [:]
         func visit(_ matcher: GrammarMatcher, _ tokens: [Int32], _ probability: Double) throws {

@@ -28,17 +28,30 @@ extension JSONText {
             return Array("\(sign)\(number.digits)e\(number.exponent)".utf8)
         case .text(let text): return Array(JSONText.quoted(text).utf8)
         case .list(let items):
-            return [UInt8(ascii: "[")] + items.flatMap { $0.normalForm + [UInt8(ascii: ",")] }
-                + [UInt8(ascii: "]")]
+            return Self.listed(items.map(\.normalForm), between: "[", "]")
         case .object(let fields):
             let parts = fields.map { field in
-                Array(JSONText.quoted(field.name).utf8) + [UInt8(ascii: ":")]
-                    + field.value.normalForm
+                var part = Array(JSONText.quoted(field.name).utf8)
+                part.append(UInt8(ascii: ":"))
+                part += field.value.normalForm
+                return part
             }
-            let sorted = parts.sorted { $0.lexicographicallyPrecedes($1) }
-            return [UInt8(ascii: "{")] + sorted.flatMap { $0 + [UInt8(ascii: ",")] }
-                + [UInt8(ascii: "}")]
+            return Self.listed(
+                parts.sorted { $0.lexicographicallyPrecedes($1) }, between: "{", "}")
         }
+    }
+
+    /// The parts, each with a comma behind it.
+    private static func listed(
+        _ parts: [[UInt8]], between first: Unicode.Scalar, _ last: Unicode.Scalar
+    ) -> [UInt8] {
+        var bytes = [UInt8(ascii: first)]
+        for part in parts {
+            bytes += part
+            bytes.append(UInt8(ascii: ","))
+        }
+        bytes.append(UInt8(ascii: last))
+        return bytes
     }
 
     /// How many values there are inside, this one included.

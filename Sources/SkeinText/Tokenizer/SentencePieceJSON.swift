@@ -43,10 +43,10 @@ enum SentencePieceJSON {
                 definition.pieces[pair.right].unicodeScalars.count
             )
         }
-        return pairs.map { ($0, rank($0)) }.sorted { $0.1 > $1.1 }.map { pair, _ in
-            .array([
-                .string(definition.pieces[pair.left]), .string(definition.pieces[pair.right]),
-            ])
+        let ranked = pairs.map { (pair: $0, rank: rank($0)) }
+        return ranked.sorted { $0.rank > $1.rank }.map { entry in
+            let parts = [entry.pair.left, entry.pair.right].map { definition.pieces[$0] }
+            return .array(parts.map { .string($0) })
         }
     }
 

@@ -114,11 +114,11 @@ struct CoordinatorDisputeTests {
         var desk = newNameFirst()
         let ending = desk.check(13, 0, at: 1.2)
         #expect(ending.contains(.spoil(round: 1)))
-        #expect(
-            ending.sentences.first
-                == "w3 and w1 gave different results for micro-batch 0 of step 7: one of them computes "
-                + "wrongly, and nobody else is here to tell which; using that of w1, which has "
-                + "given good results before")
+        let expected =
+            "w3 and w1 gave different results for micro-batch 0 of step 7: one of them computes "
+            + "wrongly, and nobody else is here to tell which; using that of w1, which has "
+            + "given good results before"
+        #expect(ending.sentences.first == expected)
         #expect(desk.state.members[name: "w1"] != nil)
         #expect(desk.state.members[name: "w3"] == nil)
     }

@@ -59,7 +59,7 @@ import Testing
         let team = ComputeTeam(threadCount: 2)
         let weights = try GenerationWeights(model: model, team: team)
         let session = DecoderSession(weights: weights, adapter: nil, capacity: 40, team: team)
-        let tokens = (0..<30).map { Int32(($0 * 37 + 5) % 96) }
+        let tokens = (0..<30).map { (i: Int) -> Int32 in Int32((i * 37 + 5) % 96) }
         let logits = session.logits(after: tokens).map(Double.init)
         let decoder = Decoder(
             weights: try DecoderWeights(

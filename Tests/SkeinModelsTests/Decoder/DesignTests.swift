@@ -239,7 +239,7 @@ import Testing
         let decoder = try decoder(try model(tested))
         let shape = try #require(decoder.adapter)
         let parameters = TinyDecoder.parameters(shape)
-        let tokens = (0..<40).map { Int32(($0 * 37 + 5) % 320) }
+        let tokens = (0..<40).map { (i: Int) -> Int32 in Int32((i * 37 + 5) % 320) }
         for length in [7, 40] {
             // The loss of the last token alone is -log softmax of the logits before it.
             let batch = PackedBatch([

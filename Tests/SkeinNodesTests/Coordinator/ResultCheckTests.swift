@@ -21,7 +21,8 @@ struct ResultCheckTests {
     private func candidate(
         _ index: Int, numbers: [Float]? = nil, digest: [UInt8]? = nil, tokens: UInt32 = 4
     ) -> Candidate {
-        var gradient = numbers ?? (0..<Self.count).map { Float($0 * (index + 1)) / 64 }
+        var gradient =
+            numbers ?? (0..<Self.count).map { (i: Int) -> Float in Float(i * (index + 1)) / 64 }
         let payload = GradientCodec.fp32.pack(&gradient, seed: 0, step: 3, microBatch: index)
         return Candidate(
             peer: PeerID(1), worker: "w\(index)",

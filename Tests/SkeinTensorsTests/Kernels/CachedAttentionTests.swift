@@ -53,22 +53,23 @@ import Testing
             let own = head / 2
             let shape = attention.shape
             let first = max(0, token + 1 - (shape.window ?? token + 1))
-            let scores = (first...token).map { key in
-                let score = (0..<n).reduce(0.0) { sum, i in
-                    sum + Double(q[(token * 4 + head) * n + i]) * Double(k[(key * 2 + own) * n + i])
-                }
-                guard let cap = shape.softCap.map(Double.init) else {
-                    return score * Double(shape.scale)
-                }
-                return cap * tanh(score * Double(shape.scale) / cap)
+            let scores = (first...token).map { (key: Int) -> Double in
+                let (row, column) = ((token * 4 + head) * n, (key * 2 + own) * n)
+                var score = 0.0
+                for i in 0..<n { score += Double(q[row + i]) * Double(k[column + i]) }
+                score *= Double(shape.scale)
+                guard let cap = shape.softCap.map(Double.init) else { return score }
+                return cap * tanh(score / cap)
             }
             let most = scores.max() ?? 0
             let weights = scores.map { exp($0 - most) }
             let sum = weights.reduce(0, +)
-            return (0..<n).map { i in
-                scores.indices.reduce(0.0) {
-                    $0 + weights[$1] * Double(v[((first + $1) * 2 + own) * n + i])
-                } / sum
+            return (0..<n).map { (i: Int) -> Double in
+                var mixed = 0.0
+                for (key, weight) in weights.enumerated() {
+                    mixed += weight * Double(v[((first + key) * 2 + own) * n + i])
+                }
+                return mixed / sum
             }
         }
 

@@ -224,11 +224,16 @@ import Testing
     func dropout(count: Int) {
         var x = Self.numbers(count, 11)
         let y = Self.numbers(count, 12)
-        let mask = (0..<(count + 7) / 8).map { UInt8(truncatingIfNeeded: 0b1011_0110 &+ $0 * 37) }
-        let kept = (0..<count).map { mask[$0 / 8] >> ($0 % 8) & 1 == 1 }
-        let applied = zip(x, kept).map { $1 ? Double($0) * 1.25 : 0 }
+        let mask = (0..<(count + 7) / 8).map { (i: Int) in
+            UInt8(truncatingIfNeeded: 0b1011_0110 + i * 37)
+        }
+        let kept = (0..<count).map { (i: Int) -> Bool in mask[i / 8] >> UInt8(i % 8) & 1 == 1 }
+        let applied = zip(x, kept).map { (x: Float, isKept: Bool) -> Double in
+            isKept ? Double(x) * 1.25 : 0
+        }
         for i in 0..<count where !kept[i] { x[i] = .nan }
-        Self.check("dropout", expected: applied + zip(applied, y).map { $0 + Double($1) }) {
+        let added = zip(applied, y).map { (x: Double, y: Float) -> Double in x + Double(y) }
+        Self.check("dropout", expected: applied + added) {
             var own = [Float](repeating: 9, count: count)
             skein_dropout_apply($0, x, mask, count, 1.25, &own)
             var sum = y

@@ -52,8 +52,8 @@ import Testing
     func noise(codec: GradientCodec) throws {
         let random = AddressedRandom(seed: Self.seed, purpose: .benchmark)
         // A NaN in each block: int8 leaves the blocks as they are and sends them as fp32.
-        let noise = (0..<5000).map {
-            $0 % 64 == 0 ? .nan : Float(bitPattern: random.block(UInt32($0)).x)
+        let noise = (0..<5000).map { (i: Int) -> Float in
+            i % 64 == 0 ? .nan : Float(bitPattern: random.block(UInt32(i)).x)
         }
         var packed = noise
         let bytes = codec.pack(&packed, seed: 0, step: 1, microBatch: 0)

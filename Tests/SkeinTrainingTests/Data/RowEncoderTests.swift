@@ -87,8 +87,9 @@ import Testing
         // "b"; encoded separately, it cannot.
         let merging = TextEncoder(
             encode: { text in
-                stride(from: 0, to: text.utf8.count, by: 2).map { start in
-                    Array(text.utf8)[start...].prefix(2).reduce(0) { $0 * 256 + Int32($1) }
+                let bytes = Array(text.utf8)
+                return stride(from: 0, to: bytes.count, by: 2).map { (start: Int) -> Int32 in
+                    bytes[start...].prefix(2).reduce(Int32(0)) { $0 * 256 + Int32($1) }
                 }
             }, decode: { "\($0)" }, renderChat: nil, endID: 9, endOfTurnIDs: [])
         let draft = try encoder(.raw, text: merging).draft(.pair(prompt: "a", completion: "bc"))
