@@ -70,7 +70,7 @@ class Work:
     def __init__(self, options):
         self.skein = os.environ.get("SKEIN") or str(ROOT / ".build/release/skein")
         if not os.access(self.skein, os.X_OK):
-            sys.exit(f"error: there is no {self.skein}\n  fix: swift build -c release, or set SKEIN")
+            sys.exit(f"error: there is no {self.skein}\n  fix: Scripts/build, or set SKEIN")
         self.folder = tempfile.mkdtemp(prefix="skein-cluster.")
         try:
             self.prepare(options)

@@ -11,10 +11,8 @@ prepare() {
     pairs=$("$scripts/fetch-data" | tail -n 1)
     skein=${SKEIN-}
     [[ -z $skein ]] || return 0
-    swift build -c release --package-path "$scripts/.." --product skein >&2
-    # For --model ORG/NAME, in what a person tries next.
-    swift build -c release --package-path "$scripts/.." --product skein-fetch >&2
-    skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
+    # Together with skein-fetch, which --model ORG/NAME needs, in what a person tries next.
+    skein=$("$scripts/build" | tail -n 1)
 }
 
 die() {

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# Sourced by Scripts/check-package, which sets work, scripts, skein and model; served is for its trap.
+# Sourced by Scripts/check-package, which sets work, built, scripts, skein and model; served is for its trap.
 
 # KIND: builds docs/examples/router as it is in the last commit, runs its tests, and asks it with a real skein serve
 # that answers and then is gone.
 router() {
     local kind=$1 package=$work/router log=$work/router.log program url tests rounds=6000
     cp -r "$work/skein/docs/examples/router" "$package"
-    swift build -c "$kind" --package-path "$package" --build-tests >&2
-    swift test -c "$kind" --package-path "$package" --skip-build >"$log" 2>&1 ||
+    swift build -c "$kind" --package-path "$package" --scratch-path "$built" --build-tests >&2
+    swift test -c "$kind" --package-path "$package" --scratch-path "$built" --skip-build >"$log" 2>&1 ||
         die "$kind: the router's tests fail: $(grep -m 3 'recorded an issue' "$log")" "run them by hand"
     tests=$(sed -n 's/.*Test run with \([0-9]*\) tests.*/\1/p' "$log" | tail -n 1)
     ((tests > 40)) || die "$kind: the router has $tests tests" "see what swift test found"
-    program=$(swift build -c "$kind" --package-path "$package" --show-bin-path)/Router
+    program=$(swift build -c "$kind" --package-path "$package" --scratch-path "$built" --show-bin-path)/Router
 
     "$skein" serve --model "$model" --name house --listen 127.0.0.1:0 >"$work/serve.log" 2>&1 &
     served=$!

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Sourced by Scripts/check-package, which sets work, scripts and model.
+# Sourced by Scripts/check-package, which sets work, built, scripts and model.
 
-# KIND: builds Tests/Samples as it is in the last commit, from nothing, and runs its tests and programs; in debug those
+# KIND: builds Tests/Samples as it is in the last commit and runs its tests and programs; in debug those
 # that need no model, since computing is slow there. The tests that need one are off by themselves.
 samples() {
     local kind=$1 package=$work/samples-$1 log=$work/samples.log programs program count all=()
     [[ $kind == release ]] || all=(--no-model)
     cp -r "$work/skein/Tests/Samples" "$package"
-    swift build -c "$kind" --build-tests --package-path "$package" >&2
-    programs=$(swift build -c "$kind" --package-path "$package" --show-bin-path)
-    swift test -c "$kind" --skip-build --package-path "$package" >"$log" 2>&1 ||
+    swift build -c "$kind" --build-tests --package-path "$package" --scratch-path "$built" >&2
+    programs=$(swift build -c "$kind" --package-path "$package" --scratch-path "$built" --show-bin-path)
+    swift test -c "$kind" --skip-build --package-path "$package" --scratch-path "$built" >"$log" 2>&1 ||
         die "$kind: the tests of Tests/Samples fail: $(grep -m 3 'recorded an issue' "$log")" "run them by hand"
     for program in Asking Shaping Calling Guarding; do
         SKEIN_MODEL=$model "$programs/$program" "${all[@]}" >"$log" 2>"$work/samples.errors" ||
