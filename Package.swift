@@ -13,10 +13,10 @@ let strict: [SwiftSetting] = [
 
 /// SKEIN_ROOMS: the rooms whose tests are built, with commas between them, or `all`. Scripts/test
 /// sets it; see docs/TESTING.md.
-let wanted = Context.environment["SKEIN_ROOMS"]
+let wanted = Context.environment["SKEIN_ROOMS"].flatMap { $0.isEmpty ? nil : $0 }
 
 /// For tests that compute little: no optimizer, which takes most of their time to build, and both cores
-/// at a single target. Only Scripts/test asks for it: a package with unsafe flags cannot be depended on.
+/// at a single target. Only Scripts/test asks for it: SwiftPM refuses dependencies with unsafe flags.
 let quick: [SwiftSetting] =
     wanted == nil
     ? [] : [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])]
@@ -97,7 +97,7 @@ let testTargets: [Target] = [
         of: "Commands",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
+            "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
     testTarget(
@@ -120,7 +120,7 @@ func roomName(_ target: Target) -> String {
 /// Those that SKEIN_ROOMS names.
 func chosen(of targets: [Target]) -> [Target] {
     guard let wanted, wanted != "all" else { return targets }
-    let names = wanted.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let names = wanted.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let known = targets.map(roomName)
     if let unknown = names.first(where: { !known.contains($0) }) {
         let text =

@@ -128,7 +128,7 @@ struct ArrowTests {
 
     private static func imports(_ file: URL) throws -> Set<String> {
         let text = try String(contentsOf: file, encoding: .utf8)
-        let line = /^\s*(?:@\w+ )*(?:public |package |internal )?import (?:\w+ )?(\w+)/
+        let line = /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+ )?import (?:\w+ )?(\w+)/
         let modules = text.split(separator: "\n").compactMap { $0.firstMatch(of: line)?.1 }
         // A room may name itself in an example.
         let own = file.path
