@@ -44,10 +44,10 @@ func testTarget(_ name: String, _ dependencies: [String], loops: Bool = false) -
 let testTargets: [Target] = [
     tests(of: "Basics", ["CSkeinSHA256"]),
     tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"], loops: true),
-    tests(of: "Formats", ["SkeinBasics"], loops: true),
-    tests(of: "Text", ["SkeinBasics", "SkeinFormats"], loops: true),
-    tests(of: "Grammar", [], loops: true),
-    tests(of: "Tables", ["SkeinBasics"], loops: true),
+    tests(of: "Formats", ["SkeinBasics"]),
+    tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
+    tests(of: "Grammar", []),
+    tests(of: "Tables", ["SkeinBasics"]),
     tests(
         of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
     tests(
@@ -55,9 +55,9 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTables",
-        ], loops: true),
+        ]),
     tests(of: "Sockets", ["SkeinBasics"]),
-    tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"], loops: true),
+    tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
     tests(
         of: "Answers",
         [
@@ -69,7 +69,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
             "SkeinAnswers",
-        ], loops: true),
+        ]),
     tests(
         of: "Serve",
         [
