@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Input that cannot be used: the message says what, where and how to mend it, and nothing is made.
-@Suite("bad input")
+@Suite("bad input", .ownThreads)
 struct BadInputTests {
     /// Expects that `skein train` refuses, and that it does not even make the output directory.
     private func refuses(

@@ -6,7 +6,7 @@ import Testing
 
 /// `skein bench recovery` on a tiny model strikes, measures and compares. No test asks whether a
 /// busy machine meets the bars.
-@Suite("benchmarks of real processes")
+@Suite("benchmarks of real processes", .ownThreads)
 struct BenchTests {
     @Test("workers are killed and stopped, and every figure has a value for each blow")
     func recovery() throws {

@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// What goes wrong around a coordinator: ports, disks, directories, signals, missing workers.
-@Suite("cluster faults", .serialized)
+@Suite("cluster faults", .ownThreads)
 struct ClusterFaultTests {
     /// Seconds of steps after the one that a test waits for, however late it learns of that.
     private let long = ["--epochs", "40", "--micro-batch-tokens", "1"]

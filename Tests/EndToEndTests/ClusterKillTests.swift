@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// kill -9 and SIGSTOP of any process at any moment: the same bytes at the end.
-@Suite("kills in a cluster", .serialized)
+@Suite("kills in a cluster", .ownThreads)
 struct ClusterKillTests {
     private let run = ["--epochs", "20", "--checkpoint-every", "5"]
     private let steps = 160

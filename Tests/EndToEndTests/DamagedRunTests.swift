@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// A run directory that was damaged between two starts.
-@Suite("damaged runs")
+@Suite("damaged runs", .ownThreads)
 struct DamagedRunTests {
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
 

@@ -7,7 +7,7 @@ import SkeinTraining
 import Testing
 
 /// Runs that cannot go on by themselves: losses that are not finite, memory that is missing.
-@Suite("failures")
+@Suite("failures", .ownThreads)
 struct FailureTests {
     /// A model whose embedding of the letter Z is NaN, which no other token sees.
     private func modelWithoutZ() -> TinyModel {

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// `--reuse-features`: the same bits, computed once.
-@Suite("features", .serialized)
+@Suite("features", .ownThreads)
 struct FeatureRunTests {
     private let run = [
         "--epochs", "3", "--checkpoint-every", "3", "--learning-rate", "5e-3",
@@ -20,54 +20,6 @@ struct FeatureRunTests {
         let names = try DiskStore().names(in: bench.path(directory))
         #expect(names.count == 1)
         return bench.path(directory) + "/" + (try #require(names.first))
-    }
-
-    @Test(
-        "one hash with and without, over threads, streamed weights and recipes",
-        arguments: [
-            [], ["--compute", "bf16"], ["--feature-type", "bf16", "--dora", "on"],
-            ["--gradient-codec", "int8", "--target-modules", "all-linear", "--dropout", "0.3"],
-            ["--target-modules", "v_proj,lm_head"],
-            ["--target-modules", "lm_head", "--dropout", "0.2"],
-            [
-                "--local-steps", "2", "--logical-workers", "2", "--batch-size", "1",
-                "--save-state-every", "2",
-            ],
-        ])
-    func oneHash(recipe: [String]) throws {
-        var model = TinyModel()
-        model.weightType = .q8x0
-        try Workbench.with(model: model) { bench in
-            let options = run + recipe
-            try bench.train("plain", options + ["--threads", "1"])
-            let result = try bench.result(of: "plain")
-            let first = try bench.train("first", options + reusing(bench) + ["--threads", "2"])
-            #expect(first.error.contains("the lower 1 of 2 blocks are computed once"))
-            #expect(try bench.result(of: "first") == result)
-            #expect(try bench.metrics(of: "first") == bench.metrics(of: "plain"))
-            let bytes = try MappedFile(path: file(bench)).count
-            // All rows are there now.
-            let second = try bench.train(
-                "second",
-                options + reusing(bench) + [
-                    "--threads", "1", "--weights", "streamed", "--gradient-checkpointing",
-                ])
-            #expect(second.error.contains("are already"))
-            #expect(try bench.result(of: "second") == result)
-            #expect(try MappedFile(path: file(bench)).count == bytes)
-        }
-    }
-
-    @Test("losses of pairs, whose references are features' too", arguments: ["dpo", "simpo"])
-    func pairs(loss: String) throws {
-        try Workbench.with { bench in
-            let data = try bench.write(Workbench.preferences(24), to: "pairs.jsonl")
-            let options = run + ["--loss", loss]
-            try bench.train("plain", options + ["--no-token-cache"], data: data)
-            try bench.train(
-                "reusing", options + reusing(bench) + ["--no-token-cache"], data: data)
-            #expect(try bench.result(of: "reusing") == bench.result(of: "plain"))
-        }
     }
 
     @Test("workers that share a directory, killed and resumed, with others that keep nothing")

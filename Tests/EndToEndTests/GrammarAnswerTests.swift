@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// `generate --schema` and `--regex` with a model of random weights, which would say anything.
-@Suite("answers of a given form")
+@Suite("answers of a given form", .ownThreads)
 struct GrammarAnswerTests {
     private static let schema = #"""
         {"type":"object","properties":{"kind":{"enum":["goose","duck"]},

@@ -5,7 +5,7 @@ import Testing
 
 /// Peers that break the protocol below the messages, or lie in the handshake: each is rejected with
 /// the reason, and a healthy worker finishes the run as if they had never come.
-@Suite("hostile frames", .serialized)
+@Suite("hostile frames", .ownThreads)
 struct HostileFrameTests {
     private static let token = "a token of 25 characters."
     private static let tokenBytes = Array(token.utf8)

@@ -9,7 +9,7 @@ import SkeinTraining
 import Testing
 
 /// Members that send results other than their work gives.
-@Suite("hostile results", .serialized)
+@Suite("hostile results", .ownThreads)
 struct HostileResultTests {
     /// A lie about a result, and what the coordinator must answer.
     private struct Lie {

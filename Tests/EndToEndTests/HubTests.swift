@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Models by name in the real `skein`; `SkeinHubTests` has the downloads.
-@Suite("models of the Hub")
+@Suite("models of the Hub", .ownThreads)
 struct HubTests {
     /// Settings that lead to a cache of the test's, and to no server.
     private func shell(_ bench: Workbench, _ more: String = "") -> String {

@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// Ctrl-C and SIGTERM: one ends the run with a checkpoint, two end it at once.
-@Suite("interrupts")
+@Suite("interrupts", .ownThreads)
 struct InterruptTests {
     /// Seconds of steps after the one that a test waits for, however late it learns of that.
     private let run = ["--epochs", "100", "--checkpoint-every", "0", "--threads", "2"]

@@ -6,7 +6,7 @@ import Testing
 
 /// `skein join`: the tasks of a job find each other in a folder, whoever is killed and wherever
 /// they are started again.
-@Suite("join", .serialized)
+@Suite("join", .ownThreads)
 struct JoinTests {
     private static let run = ["--epochs", "40", "--checkpoint-every", "5"]
     private static let steps = 320

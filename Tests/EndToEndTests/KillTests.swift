@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// A run that is killed at any moment and resumed ends with the bytes of an undisturbed run.
-@Suite("kills", .serialized)
+@Suite("kills", .ownThreads)
 struct KillTests {
     /// Long enough for several kills, even if the test learns late of what it waits for, with
     /// frequent checkpoints.

@@ -12,7 +12,7 @@ import Testing
 
 /// Results that come twice, too late, or from a worker that was not asked; and members that fall
 /// silent.
-@Suite("late results", .serialized)
+@Suite("late results", .ownThreads)
 struct LateResultTests {
     /// A member that computes as a worker does, when it is told to.
     private final class Member {

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// `skein launch --local`: one command, whichever of its children die, and none left behind.
-@Suite("launch", .serialized)
+@Suite("launch", .ownThreads)
 struct LaunchTests {
     private let run = ["--epochs", "40", "--checkpoint-every", "5"]
     private let steps = 320

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Runs with local steps as real processes on loopback.
-@Suite(.serialized) struct LocalStepsTests {
+@Suite(.ownThreads) struct LocalStepsTests {
     private static func options(_ codec: String, every: Int = 4) -> [String] {
         [
             "--local-steps", "3", "--logical-workers", "3", "--delta-codec", codec,
@@ -20,26 +20,6 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.output.contains("each micro-batch was counted exactly once"))
         return try bench.digests(of: output + "/adapter")["adapter_model.safetensors"]
-    }
-
-    @Test(
-        "one hash for train and for 1, 2 and 3 workers",
-        arguments: ["fp32", "bf16", "int8", "topk"])
-    func oneHash(codec: String) throws {
-        try Workbench.with(rows: 44) { bench in
-            let options = Self.options(codec)
-            try bench.train("train", options)
-            let expected = try proved(bench, "train")
-            for count in 1...3 {
-                let output = "c\(count)"
-                let cluster = try ClusterHarness(bench.work(), output, options)
-                for number in 0..<count { try cluster.startWorker("w\(number)") }
-                try cluster.finish()
-                #expect(try proved(bench, output) == expected, "\(count) workers")
-                #expect(
-                    try bench.metricsWithoutCluster(output) == bench.metricsWithoutCluster("train"))
-            }
-        }
     }
 
     @Test("workers that are killed between saved rounds: others compute these rounds again")
@@ -111,21 +91,6 @@ import Testing
                 #expect(ending.status == 64)
                 #expect(ending.error.contains(text), "\(ending.error)")
             }
-        }
-    }
-}
-
-extension Workbench {
-    /// The lines of metrics.jsonl without what depends on a clock, or on who computed.
-    fileprivate func metricsWithoutCluster(_ output: String) throws -> [String] {
-        try metrics(of: output).map { line in
-            var fields = try Self.object(line)
-            for name in [
-                "workers", "coordinator_cpu_seconds", "sent_bytes", "received_bytes",
-                "payload_bytes",
-            ] { fields[name] = nil }
-            let data = try JSONSerialization.data(withJSONObject: fields, options: .sortedKeys)
-            return String(decoding: data, as: UTF8.self)
         }
     }
 }

@@ -6,7 +6,7 @@ import SkeinTraining
 import Testing
 
 /// Runs that are sent to an MLflow server on loopback.
-@Suite("runs sent to MLflow", .timeLimit(.minutes(10)))
+@Suite("runs sent to MLflow", .ownThreads)
 struct MLflowRunTests {
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
 

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Workers that have no model and fetch it from the coordinator.
-@Suite("fetched models", .serialized)
+@Suite("fetched models", .ownThreads)
 struct ModelFetchTests {
     private func shell(_ bench: Workbench) -> String {
         "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\""

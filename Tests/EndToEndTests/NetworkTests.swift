@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// Coordinator and workers on separate hosts: addresses, a token, and a cable to be pulled.
-@Suite("network", .serialized)
+@Suite("network", .ownThreads)
 struct NetworkTests {
     private static let missing = Comment(
         rawValue: "needs root, iproute2 and network namespaces: "

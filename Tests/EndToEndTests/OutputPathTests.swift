@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Paths that a user may type: short ones, links, devices, pipes.
-@Suite("paths that flags name")
+@Suite("paths that flags name", .ownThreads)
 struct OutputPathTests {
     private func kind(_ path: String) throws -> mode_t {
         var status = stat()

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// Output directories that are taken, full or missing: what they hold stays as it is.
-@Suite("output")
+@Suite("output", .ownThreads)
 struct OutputTests {
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
 

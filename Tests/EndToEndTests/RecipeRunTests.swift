@@ -2,128 +2,19 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// Each recipe of docs/RECIPES.md as real processes: one hash, whoever computes, and adapters that
-/// everything else reads.
-@Suite("recipes", .serialized)
+/// Each recipe of docs/RECIPES.md as real processes: everything else reads its adapters.
+@Suite("recipes", .ownThreads)
 struct RecipeRunTests {
-    struct Recipe: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let options: [String]
-
-        init(_ name: String, _ options: [String]) {
-            testDescription = name
-            self.options = options
-        }
-    }
-
-    static let all = [
-        Recipe(
-            "restarts",
-            [
-                "--schedule", "cosine-with-restarts", "--restarts", "3", "--warmup-ratio", "0.1",
-                "--min-learning-rate", "1e-4",
-            ]),
-        Recipe(
-            "polynomial",
-            ["--schedule", "polynomial", "--power", "2.5", "--min-learning-rate", "1e-5"]),
-        Recipe("rslora", ["--rslora", "on"]),
-        Recipe("lora-plus", ["--lora-plus-ratio", "8"]),
-        Recipe(
-            "patterns",
-            [
-                "--target-modules", "all-linear", "--rank-pattern", "down_proj=5",
-                "--rank-pattern", "layers.0.self_attn.q_proj=3", "--alpha-pattern",
-                "(gate|up)_proj=4",
-            ]),
-        Recipe("label-smoothing", ["--label-smoothing", "0.1"]),
-        Recipe("neftune", ["--neftune-alpha", "5"]),
-        Recipe(
-            "validate-every",
-            [
-                "--validate-every", "2", "--best-metric", "accuracy", "--validate-at-start",
-                "--learning-rate", "0.05", "--sample-prompt", "1?",
-            ]),
-        Recipe(
-            "local steps",
-            [
-                "--local-steps", "2", "--logical-workers", "2", "--batch-size", "1",
-                "--save-state-every", "2", "--dora", "on", "--lora-plus-ratio", "4",
-                "--neftune-alpha", "5", "--schedule", "cosine-with-restarts", "--restarts", "2",
-            ]),
-        Recipe("dora", ["--dora", "on", "--target-modules", "all-linear"]),
-        Recipe(
-            "embedding and head",
-            [
-                "--target-modules", "q_proj,embed_tokens,lm_head", "--layers", "1",
-                "--neftune-alpha", "5", "--rank-pattern", "embed_tokens=3", "--dropout", "0.1",
-            ]),
-        Recipe(
-            "embedding and head with local steps",
-            [
-                "--target-modules", "embed_tokens,lm_head", "--local-steps", "2",
-                "--logical-workers", "2", "--batch-size", "1", "--save-state-every", "2",
-                "--lora-plus-ratio", "4", "--compute", "bf16",
-            ]),
-        Recipe(
-            "dora and all the others",
-            [
-                "--dora", "on", "--rslora", "on", "--lora-plus-ratio", "4", "--rank-pattern",
-                "o_proj=2", "--neftune-alpha", "5", "--label-smoothing", "0.05",
-                "--gradient-codec", "int8", "--compute", "bf16", "--schedule", "polynomial",
-            ]),
-    ]
-
-    private let run = [
-        "--epochs", "2", "--checkpoint-every", "3", "--learning-rate", "5e-3",
-        "--micro-batch-tokens", "48",
-    ]
-
-    private func hash(_ bench: Workbench, _ output: String) throws -> String {
-        try #require(try bench.digests(of: output + "/adapter")["adapter_model.safetensors"])
-    }
-
-    @Test(
-        "one hash for threads, streamed weights, recomputation, and a cluster that is killed twice",
-        arguments: all)
-    func oneHash(recipe: Recipe) throws {
-        var model = TinyModel()
-        model.weightType = .q8x0
-        try Workbench.with(model: model) { bench in
-            let options = run + recipe.options
-            try bench.train("plain", run)
-            try bench.train("first", options + ["--threads", "1"])
-            let result = try bench.result(of: "first")
-            let expected = try hash(bench, "first")
-            #expect(try hash(bench, "plain") != expected, "the recipe changes nothing")
-            try bench.train(
-                "second",
-                options + ["--threads", "2", "--weights", "streamed", "--gradient-checkpointing"])
-            #expect(try bench.result(of: "second") == result)
-            #expect(try bench.metrics(of: "second") == bench.metrics(of: "first"))
-
-            let cluster = try ClusterHarness(bench.work(), "cluster", options)
-            for number in 0..<2 { try cluster.startWorker("w\(number)") }
-            try cluster.waitForSteps(4)
-            try cluster.restartWorker(0)
-            try cluster.waitForSteps(8)
-            try cluster.restartCoordinator()
-            try cluster.finish()
-            #expect(try hash(bench, "cluster") == expected)
-            let proof = try SkeinProcess.run(["inspect", bench.path("cluster"), "--verify-ledger"])
-            #expect(proof.status == 0, "\(proof.error)")
-        }
-    }
-
     @Test(
         "adapters of recipes are used, exported with equal logits, continued and merged",
-        arguments: all.filter { $0.options[0] != "--schedule" })
-    func used(recipe: Recipe) throws {
+        arguments: LawRecipe.recipes.filter { $0.options[0] != "--schedule" })
+    func used(recipe: LawRecipe) throws {
         var tiny = TinyModel()
         // Other formats and merging need a head that is not the embedding.
         tiny.tiedEmbeddings = !recipe.options.contains { $0.contains("lm_head") }
         try Workbench.with(model: tiny) { bench in
             let isDoRA = recipe.options.contains("--dora")
-            try bench.train("run", run + recipe.options)
+            try bench.train("run", LawRecipe.run + recipe.options)
             let adapter = bench.path("run/adapter")
             let model = ["--model", bench.model]
             for format in ["peft", "mlx", "gguf"] {
@@ -147,13 +38,15 @@ struct RecipeRunTests {
             #expect(try abs(merged / evaluate(bench, model + ["--adapter", adapter]) - 1) < 1e-4)
             // A run goes on from it, with what it says of itself.
             let patterns = recipe.options.contains("--rank-pattern") ? recipe.options : []
-            try bench.train("next", run + patterns + ["--init-adapter", adapter])
+            try bench.train("next", LawRecipe.run + patterns + ["--init-adapter", adapter])
             // DoRA's own option stands first.
             let others = isDoRA ? Array(patterns.dropFirst(2)) : patterns
             let ending = try SkeinProcess.run(
                 bench.trainWords(
                     "other",
-                    run + others + ["--init-adapter", adapter, "--dora", isDoRA ? "off" : "on"]))
+                    LawRecipe.run + others + [
+                        "--init-adapter", adapter, "--dora", isDoRA ? "off" : "on",
+                    ]))
             // The embedding and the head have none: that is known before the files are compared.
             let (status, text) = tiny.tiedEmbeddings ? (65, "magnitudes") : (64, "embed_tokens")
             #expect(ending.status == status && ending.error.contains(text), "\(ending.error)")
@@ -204,7 +97,7 @@ struct RecipeRunTests {
     @Test("with a tied head, an adapter of it is used, and no other format or merged model is made")
     func tied() throws {
         try Workbench.with { bench in
-            try bench.train("run", run + ["--target-modules", "embed_tokens,v_proj"])
+            try bench.train("run", LawRecipe.run + ["--target-modules", "embed_tokens,v_proj"])
             let adapter = ["--adapter", bench.path("run/adapter"), "--model", bench.model]
             let base = try evaluate(bench, ["--model", bench.model])
             #expect(try evaluate(bench, adapter) < base)

@@ -7,7 +7,7 @@ import Testing
 
 /// The real model through the binary against PyTorch and PEFT (Tests/Fixtures/reference/README.md).
 @Suite(
-    "reference", .enabled(if: TestPaths.model != nil, "Scripts/test fetches the model"), .serialized
+    "reference", .enabled(if: TestPaths.model != nil, "Scripts/test fetches the model"), .ownThreads
 )
 struct ReferenceTests {
     private struct Recipe: Decodable {

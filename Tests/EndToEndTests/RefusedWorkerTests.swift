@@ -7,7 +7,7 @@ import Testing
 
 /// Real workers that do not belong to the run end with the reason and its remedy; those that do
 /// belong to it finish.
-@Suite("refused workers", .serialized)
+@Suite("refused workers", .ownThreads)
 struct RefusedWorkerTests {
     @Test("a wrong token, a missing one, or one where none is needed")
     func tokens() throws {

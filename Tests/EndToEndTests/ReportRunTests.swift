@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// `skein report` of real runs.
-@Suite("reports of runs")
+@Suite("reports of runs", .ownThreads)
 struct ReportRunTests {
     @Test("two runs are reported as HTML and as Markdown, and stay as they are")
     func runs() throws {

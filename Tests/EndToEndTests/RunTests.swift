@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// How a run uses its data and its options.
-@Suite("runs")
+@Suite("runs", .ownThreads)
 struct RunTests {
     private func adapter(_ bench: Workbench, _ output: String) throws -> String {
         try #require(bench.result(of: output)["adapter/adapter_model.safetensors"])

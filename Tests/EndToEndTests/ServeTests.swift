@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// `skein serve` as a process.
-@Suite("a server")
+@Suite("a server", .ownThreads)
 struct ServeTests {
     /// The port in the line that says where it listens.
     private func port(of process: SkeinProcess) throws -> UInt16 {

@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// Real processes under a service manager that the test plays: what they tell it, and when.
-@Suite("service manager")
+@Suite("service manager", .ownThreads)
 struct ServiceTests {
     /// The line of `sh` that sets what a manager sets.
     private func shell(_ listener: NotifyListener, watchdog: Int? = nil) -> String {

@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// `skein status` of a real coordinator: what the run waits for, and what each worker does.
-@Suite("status", .serialized)
+@Suite("status", .ownThreads)
 struct StatusQueryTests {
     /// Far more steps than a test lasts.
     private let endless = ["--epochs", "100000", "--checkpoint-every", "0"]

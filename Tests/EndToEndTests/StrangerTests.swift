@@ -8,7 +8,7 @@ import Testing
 
 /// Peers that have not proved the token: each costs at most 64 KiB and 5 s, and they keep no worker
 /// out.
-@Suite("strangers", .serialized)
+@Suite("strangers", .ownThreads)
 struct StrangerTests {
     /// How many sockets a process has.
     private func sockets(_ process: SkeinProcess) throws -> Int {

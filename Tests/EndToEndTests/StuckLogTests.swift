@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// A standard error that nobody reads any more: a stopped terminal, a pipe whose reader hangs.
-@Suite("stuck logs")
+@Suite("stuck logs", .ownThreads)
 struct StuckLogTests {
     /// A shell that gives a process a named pipe as its standard error.
     private func shell(_ pipe: String) -> String { "exec \"$@\" 2>'\(pipe)'" }

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Testing
 
 /// `--sweep`: each adapter has the hash that it would have alone.
-@Suite("sweep", .serialized)
+@Suite("sweep", .ownThreads)
 struct SweepRunTests {
     private let run = [
         "--epochs", "3", "--checkpoint-every", "3", "--learning-rate", "5e-3",

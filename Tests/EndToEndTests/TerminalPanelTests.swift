@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// A coordinator on a pseudo terminal, which is resized while the panel is up.
-@Suite("the panel on a terminal")
+@Suite("the panel on a terminal", .ownThreads)
 struct TerminalPanelTests {
     /// The side of a pseudo terminal that a person sees.
     private final class Screen {

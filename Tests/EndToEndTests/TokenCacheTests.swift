@@ -4,7 +4,7 @@ import SkeinTestSupport
 import Testing
 
 /// A second start on the same data encodes nothing, and is otherwise the same as the first.
-@Suite("token cache, end to end")
+@Suite("token cache, end to end", .ownThreads)
 struct TokenCacheTests {
     private let run = ["--iterations", "4", "--threads", "1", "--max-length", "60"]
 

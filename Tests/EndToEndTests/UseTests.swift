@@ -6,7 +6,7 @@ import SkeinTestSupport
 import Testing
 
 /// `evaluate` and `generate` with an adapter that was just trained.
-@Suite("using an adapter")
+@Suite("using an adapter", .ownThreads)
 struct UseTests {
     /// A tiny run that learns its rows nearly by heart.
     private let run = [

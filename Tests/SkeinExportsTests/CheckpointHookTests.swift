@@ -5,7 +5,7 @@ import Testing
 
 @testable import SkeinExports
 
-@Suite("commands after checkpoints", .timeLimit(.minutes(5)))
+@Suite("commands after checkpoints", .ownThreads)
 struct CheckpointHookTests {
     private func lines(_ command: String, _ body: (CheckpointHook) throws -> Void) rethrows
         -> [String]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SkeinExports
 
-@Suite("runs at MLflow", .timeLimit(.minutes(5)))
+@Suite("runs at MLflow", .ownThreads)
 struct MLflowTests {
     /// A run's directory whose metrics.jsonl has steps and, after every third, a validation.
     private struct Directory {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinHTTP
 
-@Suite("many clients, and the last ones", .timeLimit(.minutes(10)))
+@Suite("many clients, and the last ones", .ownThreads)
 struct HTTPCapacityTests {
     @Test("thousands of idle connections cost little, and others are served beside them")
     func idle() throws {

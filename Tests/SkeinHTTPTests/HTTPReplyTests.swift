@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinHTTP
 
-@Suite("answers that come later", .timeLimit(.minutes(10)))
+@Suite("answers that come later", .ownThreads)
 struct HTTPReplyTests {
     @Test("an answer comes when the site gives it, and the connection can be used again")
     func later() throws {

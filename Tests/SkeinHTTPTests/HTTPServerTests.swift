@@ -31,7 +31,7 @@ private final class Hello: HTTPSite {
     }
 }
 
-@Suite("a small HTTP server", .timeLimit(.minutes(10)))
+@Suite("a small HTTP server", .ownThreads)
 struct HTTPServerTests {
     private func server(_ settings: HTTPServer.Settings = .patient) throws -> (HTTPServer, UInt16) {
         let name = try NetworkAddress(parsing: "127.0.0.1:0")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinHTTP
 
-@Suite("anything in any order", .timeLimit(.minutes(10)))
+@Suite("anything in any order", .ownThreads)
 struct HTTPStormTests {
     private struct Numbers {
         var state: UInt64

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinHTTP
 
-@Suite("bodies on the wire", .timeLimit(.minutes(10)))
+@Suite("bodies on the wire", .ownThreads)
 struct HTTPUploadTests {
     @Test("a body is given to the site whole, by its length and in chunks")
     func bodies() throws {

@@ -4,7 +4,7 @@ import SkeinHub
 import SkeinTestSupport
 import Testing
 
-@Suite("downloads from a Hub that fails", .serialized)
+@Suite("downloads from a Hub that fails", .ownThreads)
 struct FetchTests {
     @Test("each fault that passes ends with the right file")
     func recovered() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import SkeinNodes
 
 /// A coordinator and workers on threads of this process, over loopback, with a tiny model.
-@Suite("a coordinator and its workers in one process", .serialized)
+@Suite("a coordinator and its workers in one process", .ownThreads)
 struct ClusterNodeTests {
     private struct Bench {
         let directory: String

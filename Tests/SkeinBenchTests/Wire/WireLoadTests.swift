@@ -2,13 +2,14 @@ import Foundation
 import SkeinBasics
 import SkeinNodes
 import SkeinSockets
+import SkeinTestSupport
 import SkeinTraining
 import Testing
 
 @testable import SkeinBench
 
 /// The benchmark's two halves in one process; no test asks how fast they are.
-@Suite("a load of workers that do not compute", .timeLimit(.minutes(10)))
+@Suite("a load of workers that do not compute", .ownThreads)
 struct WireLoadTests {
     /// Runs both halves and gives the steps and the parameters' hash.
     private func run(

@@ -1,13 +1,14 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinTestSupport
 import SkeinTraining
 import Testing
 
 @testable import SkeinNodes
 @testable import SkeinSockets
 
-@Suite("signs of life", .timeLimit(.minutes(10)))
+@Suite("signs of life", .ownThreads)
 struct SignsOfLifeTests {
     private func wait(_ what: String, until isSo: () -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(300)

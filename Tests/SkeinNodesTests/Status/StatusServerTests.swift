@@ -9,7 +9,7 @@ import Testing
 @testable import SkeinCoordination
 @testable import SkeinNodes
 
-@Suite("a run over HTTP", .timeLimit(.minutes(10)))
+@Suite("a run over HTTP", .ownThreads)
 struct StatusServerTests {
     private static let secret = "0123456789abcdef"
 

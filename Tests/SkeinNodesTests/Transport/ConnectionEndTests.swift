@@ -1,12 +1,13 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
 @testable import SkeinSockets
 
-@Suite("how connections begin and end", .serialized)
+@Suite("how connections begin and end", .ownThreads)
 struct ConnectionEndTests {
     @Test("all frames after the proof have tags")
     func authentication() throws {

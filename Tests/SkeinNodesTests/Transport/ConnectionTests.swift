@@ -1,11 +1,12 @@
 import Foundation
 import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
 @testable import SkeinSockets
 
-@Suite("connections", .serialized)
+@Suite("connections", .ownThreads)
 struct ConnectionTests {
     @Test("messages of all sizes come back unchanged")
     func echo() throws {

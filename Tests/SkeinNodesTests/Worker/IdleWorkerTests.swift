@@ -9,7 +9,7 @@ import Testing
 @testable import SkeinSockets
 
 /// Workers on threads of this process, whose memory the test can inspect.
-@Suite("workers without work", .serialized)
+@Suite("workers without work", .ownThreads)
 struct IdleWorkerTests {
     private final class Worker {
         private let loop: EventLoop
