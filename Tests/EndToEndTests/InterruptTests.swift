@@ -9,26 +9,27 @@ struct InterruptTests {
     /// Seconds of steps after the one that a test waits for, however late it learns of that.
     private let run = ["--epochs", "100", "--checkpoint-every", "0", "--threads", "2"]
 
-    @Test(
-        "one signal ends the run after the step, with a checkpoint and status 130",
-        arguments: [
-            SIGINT, SIGTERM,
-        ])
-    func once(signal: Int32) throws {
+    @Test("one signal ends the run after the step, with a checkpoint and status 130")
+    func once() throws {
         try Workbench.with { bench in
             try bench.train("whole", run)
-            let process = try SkeinProcess(bench.trainWords("run", run))
-            try process.waitForError("step 11/")
-            #if os(Linux)
-                // What `ps` and `pgrep` look for.
-                let called = FileManager.default.contents(
-                    atPath: "/proc/\(process.identifier)/comm")
-                #expect(called == Data("skein\n".utf8))
-            #endif
-            process.send(signal)
-            let ending = try process.wait()
-            Complaint(130, "interrupted after step", "--resume").check(ending)
-            #expect(ending.error.contains("again to stop at once"))
+            // The same run, interrupted once by each.
+            for (signal, more, text) in [
+                (SIGINT, [], "step 11/"), (SIGTERM, ["--resume"], "\nstep "),
+            ] {
+                let process = try SkeinProcess(bench.trainWords("run", run + more))
+                try process.waitForError(text)
+                #if os(Linux)
+                    // What `ps` and `pgrep` look for.
+                    let called = FileManager.default.contents(
+                        atPath: "/proc/\(process.identifier)/comm")
+                    #expect(called == Data("skein\n".utf8))
+                #endif
+                process.send(signal)
+                let ending = try process.wait()
+                Complaint(130, "interrupted after step", "--resume").check(ending)
+                #expect(ending.error.contains("again to stop at once"))
+            }
 
             let metrics = try bench.metrics(of: "run").filter { $0.contains("\"loss\"") }
             let checkpoints = try FileManager.default.contentsOfDirectory(

@@ -10,6 +10,8 @@ import Testing
 struct JoinTests {
     private static let run = ["--epochs", "40", "--checkpoint-every", "5"]
     private static let steps = 320
+    /// For tasks that are left alone: 32 steps.
+    private static let quiet = ["--epochs", "4", "--checkpoint-every", "5"]
 
     /// The words of a task, and the environment that a launcher would give it.
     private func task(
@@ -42,9 +44,9 @@ struct JoinTests {
     @Test("three tasks give the bytes of one process; the token is theirs alone")
     func oneHash() throws {
         try Workbench.with { bench in
-            try bench.train("alone", Self.run)
+            try bench.train("alone", Self.quiet)
             let tasks = try [2, 1, 0].map {
-                try ranked(bench, "joined", $0, Self.run + ["--min-workers", "3"])
+                try ranked(bench, "joined", $0, Self.quiet + ["--min-workers", "3"])
             }
             for task in tasks {
                 let ending = try task.wait()
@@ -52,13 +54,13 @@ struct JoinTests {
             }
             #expect(tasks[2].errorText.contains("task 0 of 3 coordinates"))
             #expect(try bench.result(of: "joined") == bench.result(of: "alone"))
-            try verifyLedger(bench, of: "joined", steps: Self.steps)
+            try verifyLedger(bench, of: "joined", steps: 32)
             let token = try FileManager.default.attributesOfItem(
                 atPath: bench.path("joined/join/token"))
             #expect(token[.posixPermissions] as? Int == 0o600)
 
             // A task that comes late is told that there is nothing to do.
-            let late = try ranked(bench, "joined", 2, Self.run + ["--patience", "3s"])
+            let late = try ranked(bench, "joined", 2, Self.quiet + ["--patience", "3s"])
             let ending = try late.wait()
             #expect(ending.status == 0, "\(ending.error)")
             #expect(ending.error.contains("the run is complete"))
@@ -256,7 +258,7 @@ struct JoinTests {
         ])
     func leftovers(text: String) throws {
         try Workbench.with { bench in
-            try bench.train("alone", Self.run)
+            try bench.train("alone", Self.quiet)
             try AtomicFile.makeDirectory(bench.path("again/join"))
             let file = try bench.write(text, to: "again/join/address.json")
             for name in [file, file + ".tmp-77"] {
@@ -265,7 +267,7 @@ struct JoinTests {
                 let hour = timeval(tv_sec: time(nil) - 3600, tv_usec: 0)
                 #expect(utimes(name, [hour, hour]) == 0)
             }
-            let options = Self.run + ["--min-workers", "2"]
+            let options = Self.quiet + ["--min-workers", "2"]
             let second = try ranked(bench, "again", 1, of: 2, options)
             // It has looked, and found nothing that it can use.
             try second.waitForError("waiting for the coordinator's address")

@@ -116,7 +116,7 @@ struct ServiceTests {
         arguments: ["vsock:2:5", "notify", "/nonexistent/notify"])
     func unusable(address: String) throws {
         let ending = try SkeinProcess.run(
-            ["worker", "--coordinator", "127.0.0.1:1", "--patience", "3s"],
+            ["worker", "--coordinator", "127.0.0.1:1", "--patience", "2600ms"],
             shell: "export NOTIFY_SOCKET=\(address); " + #"exec "$@""#)
         #expect(ending.status == 69)
         let isWarned = ending.error.contains("the service manager is told nothing: NOTIFY_SOCKET")

@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Runs tests that block, because they wait for processes and sockets, on threads of their own: as many
-/// at once as the machine has cores, but at least two.
+/// Runs tests that block, because they wait for processes and sockets, on threads of their own: two at
+/// once for each core, since each is idle for half of its time.
 ///
 /// Swift's pool has a thread for each core. A test that blocks there keeps a core from the tests that
-/// compute, and a suite that is serialized gets its turn last.
+/// compute, and a suite that is serialized gets its turns last.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
     /// How long a test may run; one that takes longer fails, and is waited for.
@@ -57,7 +57,7 @@ private final class TestThread: TaskExecutor {
 
 /// The threads that wait for a test, and the tests that wait for one, in the order of their coming.
 private actor ThreadList {
-    static let shared = ThreadList(max(2, ProcessInfo.processInfo.activeProcessorCount))
+    static let shared = ThreadList(min(16, 2 * ProcessInfo.processInfo.activeProcessorCount))
 
     private var idle: [TestThread]
     private var waiting: [CheckedContinuation<TestThread, Never>] = []

@@ -1,5 +1,4 @@
 import Foundation
-import SkeinTestSupport
 import Testing
 
 /// Files that comments and documents name exist: a reader who follows a pointer finds something.
@@ -12,8 +11,8 @@ struct MentionedFilesTests {
         "jinja2/parser.py",
     ]
 
-    private static let root = URL(fileURLWithPath: TestPaths.fixture("")).standardizedFileURL
-        .deletingLastPathComponent().deletingLastPathComponent().path
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
     /// Files of the project, as paths from its root.
     private static func files() throws -> [String] {
