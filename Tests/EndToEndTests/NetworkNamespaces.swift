@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Hosts made of network namespaces: one in the middle, and a cable from it to each of the others.
@@ -25,10 +26,14 @@ struct NetworkNamespaces {
         }
     }()
 
+    /// Networks of this process so far: tests have some at the same time.
+    private static let made = Atomic<Int>(0)
+
     /// Makes `count` hosts around the middle, and removes everything afterwards.
     static func with(hosts count: Int, _ body: (NetworkNamespaces) throws -> Void) throws {
+        let number = made.add(1, ordering: .relaxed).newValue
         let network = NetworkNamespaces(
-            prefix: "skein-\(ProcessInfo.processInfo.processIdentifier)", count: count)
+            prefix: "skein-\(ProcessInfo.processInfo.processIdentifier)-\(number)", count: count)
         defer { network.remove() }
         try network.make()
         try body(network)

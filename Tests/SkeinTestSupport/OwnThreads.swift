@@ -7,10 +7,13 @@ import Testing
 ///
 /// Swift's pool has a thread for each core. A test that blocks there keeps a core from the tests that
 /// compute, and a suite that is serialized gets its turns last.
+///
+/// An asynchronous test must not block on a task of its own (`async let`): that has the same thread.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
-    /// How long a test may run; one that takes longer fails, and is waited for.
-    private let limit = Duration.seconds(600)
+    /// How long a test may run; one that takes longer fails, and is waited for. Tests have limits of
+    /// their own for each of their waits; this names one that has not.
+    private let limit = Duration.seconds(3600)
 
     fileprivate init() {}
 

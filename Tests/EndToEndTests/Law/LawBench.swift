@@ -8,13 +8,14 @@ import Testing
 struct LawBench {
     /// What two runs of one recipe have in common.
     struct Outcome: Equatable {
-        /// SHA-256 of each file of the adapter and the checkpoints; of the adapter alone where
-        /// checkpoints depend on who computed.
+        /// SHA-256 of each file of the adapter and the checkpoints.
         var files: [String: String]
         /// Without clocks, and without who computed.
         var metrics: [String]
         /// Steps that the ledger proves.
         var provedSteps: Int
+
+        var steps: Int { metrics.count { $0.contains("\"loss_tokens\"") } }
     }
 
     let bench: Workbench
@@ -22,9 +23,8 @@ struct LawBench {
     let data: String
 
     static func with(_ recipe: LawRecipe, _ body: (LawBench) throws -> Void) throws {
-        // Quantized, so that streaming has weights to dequantize.
         var model = TinyModel()
-        model.weightType = .q8x0
+        model.weightType = recipe.weights
         try Workbench.with(model: model) { bench in
             let text =
                 switch recipe.rows {
@@ -38,8 +38,14 @@ struct LawBench {
 
     var options: [String] { LawRecipe.run + recipe.options }
 
-    /// With local steps, a coordinator's checkpoints have what workers have sent so far.
-    private var hasLocalSteps: Bool { options.contains("--local-steps") }
+    /// What a cluster's run has in common with others: with local steps not the checkpoints, in which
+    /// is what workers have sent so far.
+    func clustered(_ outcome: Outcome) -> Outcome {
+        guard options.contains("--local-steps") else { return outcome }
+        var outcome = outcome
+        outcome.files = outcome.files.filter { $0.key.hasPrefix("adapter/") }
+        return outcome
+    }
 
     /// One process with one thread: what all others must equal.
     func reference() throws -> Outcome {
@@ -73,12 +79,12 @@ struct LawBench {
             let ending = try train(output, features + ["--threads", "2"])
             #expect(ending.error.contains("the lower 1 of 2 blocks are computed once"))
         case .readingFeatures:
-            let ending = try train(
-                output,
-                features + ["--threads", "1", "--weights", "streamed", "--gradient-checkpointing"])
+            let before = try featureBytes()
+            let ending = try train(output, features + LawWay.spare)
             #expect(ending.error.contains("are already"))
+            #expect(try featureBytes() == before)
         }
-        return try outcome(of: output, isCluster: way.isCluster)
+        return try outcome(of: output)
     }
 
     /// A coordinator with the recipe; workers are yet to come.
@@ -97,21 +103,28 @@ struct LawBench {
     }
 
     /// What a run has left, after its ledger was proved.
-    func outcome(of output: String, isCluster: Bool = false) throws -> Outcome {
+    func outcome(of output: String) throws -> Outcome {
         let proof = try SkeinProcess.run([
             "inspect", bench.path(output), "--verify-ledger", "--json",
         ])
         #expect(proof.status == 0, "\(proof.error)")
         let ledger = try Workbench.object(proof.output)["ledger"] as? [String: Any]
-        let files = try bench.result(of: output)
         return Outcome(
-            files: hasLocalSteps ? files.filter { $0.key.hasPrefix("adapter/") } : files,
+            files: try bench.result(of: output),
             metrics: try bench.metricsWithoutCluster(output),
             provedSteps: try #require(ledger?["steps"] as? Int, "\(proof.output)"))
     }
 
     private var features: [String] {
         ["--reuse-features", "on", "--feature-dir", bench.path("features")]
+    }
+
+    /// The size of the one file of features.
+    private func featureBytes() throws -> Int {
+        let names = try DiskStore().names(in: bench.path("features"))
+        #expect(names.count == 1)
+        let name = try #require(names.first)
+        return try MappedFile(path: bench.path("features") + "/" + name).count
     }
 }
 

@@ -1,3 +1,4 @@
+import SkeinTestSupport
 import Testing
 
 /// A row of the law's table: what is trained, and the ways in which it is.
@@ -10,15 +11,19 @@ struct LawRecipe: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let options: [String]
     let rows: Rows
+    /// Quantized, so that streaming has weights to dequantize.
+    let weights: TinyModel.WeightType
     /// Compared with one thread in one process.
     let ways: [LawWay]
 
     init(
-        _ name: String, _ options: [String], rows: Rows = .completions(40), _ ways: [LawWay]
+        _ name: String, _ options: [String], rows: Rows = .completions(40),
+        weights: TinyModel.WeightType = .q8x0, _ ways: [LawWay]
     ) {
         testDescription = name
         self.options = options
         self.rows = rows
+        self.weights = weights
         self.ways = ways
     }
 
@@ -29,16 +34,21 @@ struct LawRecipe: Sendable, CustomTestStringConvertible {
         "--micro-batch-tokens", "48",
     ]
 
-    /// The whole table. What a recipe needs beside its row's ways, kills, stands in `LawKillTests`.
+    /// The whole table. Kills are `LawKillTests`' business.
     static let table =
         [
-            LawRecipe("defaults", [], LawWay.all),
+            LawRecipe("defaults", [], LawWay.whole),
+            LawRecipe(
+                "defaults, Q4_0", [], weights: .q4x0,
+                [.alone(["--weights", "resident"]), .sparing]),
+            LawRecipe("defaults, F32", [], weights: .f32, [.sparing, .workers(2)]),
             LawRecipe(
                 "codec bf16", ["--gradient-codec", "bf16"], [.sparing, .workers(2)]),
             LawRecipe(
                 "codec int8", ["--gradient-codec", "int8"], [.sparing, .workers(2)]),
             // Two micro-batches a step, and three.
-            LawRecipe("few micro-batches", ["--micro-batch-tokens", "2048"], [.sparing]),
+            LawRecipe(
+                "few micro-batches", ["--micro-batch-tokens", "2048"], [.sparing, .workers(2)]),
             LawRecipe(
                 "slots", ["--micro-batch-tokens", "2048", "--slots", "3"], [.sparing, .workers(2)]),
         ] + recipes + pairs + deltas + frozen

@@ -9,15 +9,8 @@ import Testing
 /// no two rows have one adapter.
 @Suite("the law", .ownThreads)
 struct LawTests {
-    /// Recipes by the hashes of their adapters.
+    /// Recipes by the hashes of their adapters, of all rows that have run in this process.
     private static let recipes = Mutex<[String: String]>([:])
-
-    /// Fails if another recipe has this adapter: then one of them changes nothing.
-    private func note(_ name: String, _ law: LawBench, _ output: String) throws {
-        let hash = try law.weights(of: output)
-        let other = Self.recipes.withLock { $0.updateValue(name, forKey: hash) }
-        #expect(other == nil || other == name, "\(name) and \(other ?? "") are one")
-    }
 
     @Test(
         "each recipe has one hash in all its ways, and no other has it", arguments: LawRecipe.table)
@@ -25,30 +18,52 @@ struct LawTests {
         try LawBench.with(recipe) { law in
             let expected = try law.reference()
             let ledger = try law.bench.bytes(law.bench.path("reference/ledger.jsonl"))
-            #expect(expected.files.count >= 3 && expected.provedSteps > 4)
+            #expect(expected.files.keys.contains { $0.hasPrefix("checkpoints/") })
+            #expect(expected.provedSteps > 4 && expected.metrics.count > expected.steps)
             for (number, way) in recipe.ways.enumerated() {
                 let output = "way-\(number)"
-                #expect(try law.outcome(of: way, in: output) == expected, "\(way)")
-                if way.isCluster { continue }
-                let found = try law.bench.bytes(law.bench.path(output + "/ledger.jsonl"))
-                #expect(found == ledger, "\(way)")
+                let found = try law.outcome(of: way, in: output)
+                if way.isCluster {
+                    #expect(law.clustered(found) == law.clustered(expected), "\(way)")
+                    continue
+                }
+                #expect(found == expected, "\(way)")
+                #expect(
+                    try law.bench.bytes(law.bench.path(output + "/ledger.jsonl")) == ledger,
+                    "\(way)")
             }
-            try note(recipe.testDescription, law, "reference")
+            // Otherwise one of the two changes nothing.
+            let hash = try law.weights(of: "reference")
+            let name = recipe.testDescription
+            let other = Self.recipes.withLock { $0.updateValue(name, forKey: hash) }
+            #expect(other == nil || other == name, "\(name) and \(other ?? "") are one")
+        }
+    }
+
+    @Test("what the defaults leave: adapter, three checkpoints, a line a step and two validations")
+    func defaults() throws {
+        try LawBench.with(LawRecipe("", [], [])) { law in
+            let found = try law.reference()
+            #expect(found.files.count == 3 + 3 * 5, "\(found.files.keys.sorted())")
+            #expect(found.steps == 16 && found.provedSteps == 16)
+            #expect(found.metrics.count == 16 + 2)
         }
     }
 
     @Test("another seed, another rate, another beta and other rows give another adapter")
     func whatMatters() throws {
-        for (name, rows, more) in [
-            ("seed", .completions(40), ["--seed", "1"]),
-            ("rate", .completions(40), ["--learning-rate", "2e-4"]),
-            ("rows", .completions(41), []),
-            ("beta", .preferences(40), ["--loss", "dpo", "--beta", "0.7"]),
-        ] as [(String, LawRecipe.Rows, [String])] {
-            try LawBench.with(LawRecipe(name, more, rows: rows, [])) { law in
+        let loss = ["--loss", "dpo"]
+        var hashes: [String] = []
+        for (options, rows) in [
+            ([], .completions(40)), (["--seed", "1"], .completions(40)),
+            (["--learning-rate", "2e-4"], .completions(40)), ([], .completions(41)),
+            (loss, .preferences(40)), (loss + ["--beta", "0.7"], .preferences(40)),
+        ] as [([String], LawRecipe.Rows)] {
+            try LawBench.with(LawRecipe("", options, rows: rows, [])) { law in
                 try law.train("run", [])
-                try note(name, law, "run")
+                hashes.append(try law.weights(of: "run"))
             }
         }
+        #expect(Set(hashes).count == 6, "\(hashes)")
     }
 }

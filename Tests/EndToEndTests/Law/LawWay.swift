@@ -17,8 +17,8 @@ enum LawWay: Sendable {
     static let spare = ["--weights", "streamed", "--gradient-checkpointing", "--threads", "2"]
     static let sparing = LawWay.alone(spare)
 
-    /// All that need no frozen block.
-    static let all: [LawWay] =
+    /// All that need neither a frozen block nor references.
+    static let whole: [LawWay] =
         [
             ["--threads", "2"],
             ["--threads", "5"],
