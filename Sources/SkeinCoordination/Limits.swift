@@ -51,6 +51,20 @@ package enum Limits {
     /// Rounds that a state is rebuilt from: more than there can be between two that are saved.
     package static let replayedRounds = 1024
 
+    /// Bytes of encoded replays on their way to workers, over all of them, beyond which the next one
+    /// waits. Just after a save one of an adapter of 20 million parameters has 350 MB; with nine
+    /// averages as fp32 since then 1.1 GB.
+    package static let replayBytes = 512 << 20
+
+    /// Workers to which replays are under way at a time: of a line of 10 Mbit/s each gets a quarter.
+    package static let replaysUnderWay = 4
+
+    /// Multiples of the patience that a replay may take while others wait for theirs.
+    package static let replayPatience = 10
+
+    /// How often a worker may ask for one version in full: one that can never use it is broken.
+    package static let wholesOfVersion = 4
+
     /// Times that a worker is sent what rebuilds the state of one lease: once more in case its memory
     /// failed.
     static let replaysOfLease = 2

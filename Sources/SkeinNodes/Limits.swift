@@ -72,17 +72,6 @@ enum Limits {
     /// until there is room. 500 gradients of a million numbers as fp32, 3 of 160 million.
     static let uncheckedBytes = 2 << 30
 
-    /// Bytes of encoded replays on their way to workers, over all of them, beyond which the next one
-    /// waits. Just after a save one of an adapter of 20 million parameters has 350 MB; with nine
-    /// averages as fp32 since then 1.1 GB.
-    static let replayBytes = 512 << 20
-
-    /// Workers to which replays are under way at a time: of a line of 10 Mbit/s each gets a quarter.
-    static let replaysUnderWay = 4
-
-    /// Multiples of the patience that a replay may take while others wait for theirs.
-    static let replayPatience = 10
-
     /// Bytes of an unpacked gradient up to which two are held at a time, to be hashed side by side.
     static let pairedBytes = 32 << 20
 
@@ -92,9 +81,6 @@ enum Limits {
     /// Bytes in half a second that show that a connection carries more than heartbeats: one
     /// heartbeat of a worker with 1,024 threads has 16 KiB. 0.5 Mbit/s.
     static let movingBytes: UInt64 = 32 << 10
-
-    /// How often a worker may ask for one version in full: one that can never use it is broken.
-    static let snapshotsOfVersion = 4
 
     /// How often a page is told the state of the run.
     static let viewInterval = Duration.seconds(1)

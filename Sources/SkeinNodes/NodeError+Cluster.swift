@@ -76,6 +76,10 @@ extension NodeError {
                 remedy: "check that the coordinator runs at this address, then start the worker "
                     + "again; --patience sets how long it tries",
                 status: .peerGone)
+        case .nameReserved(let name):
+            Explanation(
+                what: "no worker may be called \(name): that is the name of the coordinator's own",
+                remedy: "give it another --name, or none", status: .usage)
         case .refused(let address, let error):
             Explanation(
                 what: error.explanation.what, place: address, remedy: error.explanation.remedy,

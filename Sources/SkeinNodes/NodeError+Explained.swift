@@ -8,7 +8,7 @@ extension NodeError: Explained {
             problem.explanation(path: path)
         case .tooFewFiles, .adapterTooLarge, .replayTooLarge, .roundTooLarge, .tokenRequired,
             .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
-            .workersMissing, .stateLost, .coordinatorMissing,
+            .workersMissing, .stateLost, .coordinatorMissing, .nameReserved,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
             .modelPieceDamaged, .modelDamaged, .noStatus:
             clusterExplanation

@@ -27,6 +27,8 @@ package enum NodeError: Error, Equatable {
     case stateLost(sentence: String)
     /// No coordinator let this worker in within its patience.
     case coordinatorMissing(sentence: String)
+    /// A worker may not have this name.
+    case nameReserved(name: String)
     /// The coordinator at `address` refuses this dialler, or the two cannot talk to each other.
     case refused(address: String, error: HandshakeError)
     /// The run failed at its coordinator, with these words.

@@ -71,6 +71,12 @@ extension LedgerFinding {
             "step \(step) has \(ledger) loss tokens in the ledger and \(metrics) in the metrics"
         case .lossDiffers(let step, let ledger, let metrics):
             "step \(step) has the loss \(ledger) in the ledger and \(metrics) in the metrics"
+        case .parametersDiffer(let step, let microBatch, let first, let found):
+            "micro-batch \(microBatch) of step \(step) was computed with the parameters \(found), and "
+                + "others of the step with \(first)"
+        case .parametersUnknown(let step, let checkpoint, let found):
+            "step \(step) was computed with the parameters \(found), and those after step \(step - 1) "
+                + "are \(checkpoint)"
         }
     }
 }

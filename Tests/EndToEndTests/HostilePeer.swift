@@ -238,8 +238,9 @@ final class HostilePeer {
         let offer = try offer
         var ready = Ready(
             modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
-            configurationDigest: offer.configurationDigest, fingerprint: offer.fingerprint,
-            threads: threads, parameterTerm: 0, parameterVersion: 0, held: [])
+            configurationDigest: offer.configurationDigest, recipeDigest: offer.recipeDigest,
+            fingerprint: offer.fingerprint,
+            threads: threads, held: [])
         change(&ready)
         say(.ready(ready))
     }

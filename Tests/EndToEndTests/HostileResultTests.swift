@@ -24,9 +24,12 @@ struct HostileResultTests {
 
     /// A well-formed result with this gradient.
     static func result(
-        for lease: LeaseGrant, gradient: [Float], codec: GradientCodec = .fp32
-    ) -> WorkResult {
+        for lease: LeaseGrant, of offer: Offer, gradient: [Float], codec: GradientCodec = .fp32
+    ) throws -> WorkResult {
         var gradient = gradient
+        let recipe = WorkRecipe(
+            model: offer.modelDigest,
+            try TrainingConfiguration(json: offer.configuration, path: "offer"))
         let payload = codec.pack(&gradient, seed: 1, step: Int(lease.step), microBatch: 0)
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: lease.kind,
@@ -34,6 +37,8 @@ struct HostileResultTests {
             lossTokens: UInt32(
                 lease.rows.reduce(0) { $0 + $1.targets.reduce(0) { $0 + $1.count } }),
             correct: 0, lossSum: 1, digest: GradientCodec.digest(of: gradient).bytes,
+            inputs: WorkInputs(recipe, lease, rows: lease.rows.map { TokenizedRow($0) }).digest
+                .bytes,
             payload: payload)
     }
 
@@ -99,6 +104,9 @@ struct HostileResultTests {
             Lie(name: "SHA-256", verdict: .refused, mention: "its SHA-256 is not that") {
                 $0.digest[7] ^= 1
             },
+            Lie(name: "inputs", verdict: .refused, mention: "other parameters, rows or options") {
+                $0.inputs[3] ^= 1
+            },
             Lie(name: "tokens", verdict: .refused, mention: "the plan has") { $0.tokens += 1 },
             Lie(name: "loss tokens", verdict: .refused, mention: "the plan has") {
                 $0.lossTokens -= 1
@@ -142,8 +150,8 @@ struct HostileResultTests {
                 let peer = try HostilePeer(cluster.address, name: "liar-\(number)")
                 try peer.join()
                 let lease = try peer.lease()
-                var result = Self.result(
-                    for: lease, gradient: [Float](repeating: 0, count: count))
+                var result = try Self.result(
+                    for: lease, of: peer.offer, gradient: [Float](repeating: 0, count: count))
                 lie.change(&result)
                 peer.say(.result(result))
                 let answer = try peer.answer(to: result.key)
@@ -179,8 +187,8 @@ struct HostileResultTests {
                 let count = try Self.parameterCount(peer.offer, model: cluster.bench.model)
                 let lease = try peer.lease()
                 keys.insert(lease.key)
-                var result = Self.result(
-                    for: lease, gradient: [Float](repeating: 0, count: count))
+                var result = try Self.result(
+                    for: lease, of: peer.offer, gradient: [Float](repeating: 0, count: count))
                 result.tokens += 1
                 peer.say(.result(result))
                 #expect(try peer.answer(to: result.key).verdict == .refused)
@@ -209,8 +217,8 @@ struct HostileResultTests {
                 try peer.join()
                 let count = try Self.parameterCount(peer.offer, model: bench.model)
                 let gradient = (0..<count).map { Float($0 % 97) }
-                var result = Self.result(
-                    for: try peer.lease(), gradient: gradient, codec: codec)
+                var result = try Self.result(
+                    for: peer.lease(), of: peer.offer, gradient: gradient, codec: codec)
                 change(&result.payload)
                 peer.say(.result(result))
                 let answer = try peer.answer(to: result.key)

@@ -4,11 +4,15 @@ import Synchronization
 
 /// A process that listens where a coordinator should be, and does not know the token.
 final class Impostor: Sendable {
-    enum Lie: Sendable {
+    enum Lie: Sendable, Equatable {
         /// Lets every dialler in and makes an offer, with keys of its own.
         case wrongKey
-        /// Speaks another major version.
+        /// Speaks another major version, in the five bytes that say so.
         case majorVersion
+        /// Chooses a minor version that was not on offer.
+        case minorVersion
+        /// Refuses every dialler, with the most terrible code.
+        case rejection(RejectCode)
         /// Speaks another protocol.
         case garbage
         case silence
@@ -17,17 +21,26 @@ final class Impostor: Sendable {
     let address: String
     private let descriptor: Int32
     private let count = Mutex(0)
+    private let isOver = Mutex(false)
+
+    /// Whether the port is free again.
+    var hasEnded: Bool { isOver.withLock { $0 } }
 
     /// Connections so far.
     var connections: Int { count.withLock { $0 } }
 
-    init(_ lie: Lie) throws {
-        (descriptor, address) = try LoopbackPort.listen()
+    /// - Parameters:
+    ///   - lie: what it says.
+    ///   - place: `HOST:PORT` of a coordinator that has died; nil: a port that the system picks.
+    init(_ lie: Lie, at place: String? = nil) throws {
+        let port = place.flatMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
+        (descriptor, address) = try LoopbackPort.listen(port: port ?? 0)
         Thread { [self] in
             while true {
                 let peer = accept(descriptor, nil, nil)
                 if peer < 0 {
                     close(descriptor)
+                    isOver.withLock { $0 = true }
                     return
                 }
                 _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
@@ -72,12 +85,17 @@ final class Impostor: Sendable {
                 return
             }
             let challenge = Message.challenge(
-                Challenge(minor: 0, nonce: [UInt8](repeating: 7, count: 32)))
+                Challenge(
+                    minor: ProtocolVersion.minors.upperBound + (lie == .minorVersion ? 1 : 0),
+                    nonce: [UInt8](repeating: 7, count: 32)))
             switch (message, lie) {
             case (.hello, .majorVersion):
-                var bytes = say(challenge)
-                bytes[4] = ProtocolVersion.major + 1
-                send(bytes)
+                send(Array("SKNF".utf8) + [ProtocolVersion.major + 1])
+            case (.hello, .minorVersion): send(say(challenge))
+            case (.hello, .rejection(let code)):
+                let reason = "go away"
+                send(
+                    say(.rejection(Rejection(code: code, reason: reason, retryMilliseconds: .max))))
             case (.hello, .garbage): send(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
             case (.hello, .wrongKey):
                 inbound.bounds = MessageBounds(from: .dialler, in: .proof)
@@ -89,8 +107,10 @@ final class Impostor: Sendable {
                     say(
                         .offer(
                             Offer(
-                                proof: zeros, term: 1, modelDigest: zeros, dataDigest: zeros,
-                                configurationDigest: zeros, fingerprint: "goose",
+                                proof: zeros, term: 1, start: Array(zeros.prefix(16)),
+                                modelDigest: zeros, dataDigest: zeros,
+                                configurationDigest: zeros, recipeDigest: zeros,
+                                fingerprint: "goose",
                                 configuration: Array("{}".utf8), longestRow: 1, modelFiles: [])),
                         term: 1))
             default: break

@@ -26,9 +26,9 @@ struct LateResultTests {
             let model = try ModelDirectory.open(cluster.bench.model)
             let engine = try ModelEngine(
                 offer: peer.offer, model: model, threads: 1, residence: .resident)
-            let term = try peer.offer.term
+            let start = try peer.offer.start
             peer.takeParameters = { update in
-                if !engine.parameters.receive(update, term: term) {
+                if !engine.parameters.receive(update, start: start) {
                     Issue.record("an update that leads nowhere")
                 }
             }
@@ -37,7 +37,7 @@ struct LateResultTests {
         }
 
         func result(of lease: LeaseGrant) throws -> WorkResult {
-            let job = LeaseJob(lease: lease, term: try peer.offer.term)
+            let job = LeaseJob(lease: lease, start: try peer.offer.start)
             return try #require(
                 try engine.perform(job, workspace: workspace) { _ in
                     Issue.record("parameters are missing")
@@ -141,8 +141,8 @@ struct LateResultTests {
             }
             let count = try HostileResultTests.parameterCount(
                 liar.peer.offer, model: cluster.bench.model)
-            let wrong = HostileResultTests.result(
-                for: lie, gradient: [Float](repeating: 0.25, count: count))
+            let wrong = try HostileResultTests.result(
+                for: lie, of: liar.peer.offer, gradient: [Float](repeating: 0.25, count: count))
             try alive()
             #expect(try liar.hand(wrong).verdict == .accepted)
             let right = try honest.result(of: try #require(second))
@@ -222,16 +222,23 @@ struct LateResultTests {
         }
     }
 
-    @Test("a newer process of the same name replaces the older one, which is told so")
-    func superseded() throws {
+    @Test("who is heard keeps its name; a newcomer waits, and works once the other is silent")
+    func nameTaken() throws {
         try FaultBench.withCluster { cluster in
             let old = try HostilePeer(cluster.address, name: "healthy")
             try old.join()
             _ = try old.lease()
-            try cluster.startWorker("healthy")
-            let rejection = try old.rejection()
-            #expect(rejection?.code == .superseded, "\(rejection as Any)")
+            let newcomer = try HostilePeer(cluster.address, name: "healthy")
+            try newcomer.prove()
+            let told = try newcomer.rejection()
+            #expect(told?.code == .nameTaken && (told?.retryMilliseconds ?? 0) > 0)
+            let worker = try cluster.startWorker("healthy")
+            // The one that is heard keeps it for as long as that lasts.
+            while !worker.errorText.contains("has this name") {
+                try #require(try old.hear(seconds: 0.1) != .closed)
+            }
             try FaultBench.finish(cluster, worker: nil)
+            #expect(cluster.coordinator.errorText.contains("lost healthy"))
         }
     }
 }

@@ -9,6 +9,7 @@ import Testing
 /// belong to it finish.
 @Suite("refused workers", .ownThreads)
 struct RefusedWorkerTests {
+    /// Whoever says so has proved nothing, so the worker tries for as long as its patience lasts.
     @Test("a wrong token, a missing one, or one where none is needed")
     func tokens() throws {
         try Workbench.with { bench in
@@ -17,17 +18,19 @@ struct RefusedWorkerTests {
                 bench, "wrong", text: "the wrong token, 32 characters..\n")
             let cluster = try ClusterHarness(
                 bench, "run", FaultBench.run + ["--token-file", right])
+            let patience = ["--patience", "2600ms"]
+            let complaint = Complaint(
+                69, "refused (authentication)", "has not proved", "--token-file")
             for options in [["--token-file", wrong], []] {
-                let ending = try cluster.startWorker("stray", options).wait()
-                Complaint(65, "refused (authentication)", cluster.address, "--token-file").check(
-                    ending)
+                let ending = try cluster.startWorker("stray", options + patience).wait()
+                complaint.check(ending, isPlaced: false)
             }
             cluster.forgetWorkers()
             try FaultBench.finish(cluster, ["--token-file", right])
 
             let open = try ClusterHarness(bench, "open", FaultBench.run)
-            let ending = try open.startWorker("stray", ["--token-file", right]).wait()
-            Complaint(65, "refused (authentication)", open.address, "--token-file").check(ending)
+            let ending = try open.startWorker("stray", ["--token-file", right] + patience).wait()
+            complaint.check(ending, isPlaced: false)
         }
     }
 
@@ -56,16 +59,64 @@ struct RefusedWorkerTests {
         }
     }
 
-    @Test("a coordinator of another major version is an error at once, without waiting")
+    @Test(
+        "another major version is an error at once for who asks, and no reason to leave for a worker"
+    )
     func otherVersion() throws {
         let impostor = try Impostor(.majorVersion)
         defer { impostor.stop() }
         let place = ["--coordinator", impostor.address]
-        for words in [["worker", "--patience", "1h"], ["status"]] {
-            let complaint = Complaint(
-                65, "speaks version \(ProtocolVersion.major + 1)", impostor.address,
-                "same version")
-            complaint.check(try SkeinProcess.run(words + place))
+        let mention = "speaks version \(ProtocolVersion.major + 1)"
+        Complaint(65, mention, impostor.address, "same version").check(
+            try SkeinProcess.run(["status"] + place))
+        Complaint(69, mention, "--patience").check(
+            try SkeinProcess.run(["worker", "--patience", "2600ms"] + place), isPlaced: false)
+        #expect(impostor.connections > 2)
+    }
+
+    @Test(
+        "a fleet outlives whoever gets the port after its coordinator has died, and finishes the run",
+        arguments: [
+            Impostor.Lie.rejection(.authentication), .rejection(.superseded), .majorVersion,
+            .minorVersion, .garbage,
+        ])
+    func strangers(lie: Impostor.Lie) throws {
+        try FaultBench.withCluster { cluster in
+            let worker = try cluster.startWorker("faithful")
+            try cluster.waitForSteps(2)
+            cluster.coordinator.end()
+            let impostor = try Impostor(lie, at: cluster.address)
+            try FaultBench.wait(for: "three connections") { impostor.connections >= 3 }
+            impostor.stop()
+            #expect(worker.isRunning)
+            try FaultBench.wait(for: "the port") { impostor.hasEnded }
+            try cluster.restartCoordinator()
+            try FaultBench.finish(cluster, worker: nil)
+            #expect(!worker.errorText.contains("prepares again"))
+        }
+    }
+
+    @Test("a fleet outlives a coordinator with the wrong token file at its address")
+    func wrongTokenFile() throws {
+        try Workbench.with { bench in
+            let tokens = try ["right", "wrong"].map {
+                [
+                    "--token-file",
+                    try FaultBench.token(bench, $0, text: "the \($0) token, 32 bytes..\n"),
+                ]
+            }
+            let cluster = try ClusterHarness(bench, "run", FaultBench.run + tokens[0])
+            let worker = try cluster.startWorker("faithful", tokens[0])
+            try cluster.waitForSteps(2)
+            cluster.coordinator.end()
+            let wrong = try ClusterHarness(
+                bench, "wrong", FaultBench.run + tokens[1], listen: cluster.address)
+            try FaultBench.wait(for: "a refusal") {
+                worker.errorText.contains("refused (authentication)")
+            }
+            wrong.coordinator.end()
+            try cluster.restartCoordinator()
+            try FaultBench.finish(cluster, worker: nil)
         }
     }
 
@@ -129,14 +180,14 @@ struct RefusedWorkerTests {
     func otherModel() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "old", Self.endless)
-            let worker = try cluster.startWorker("stray")
+            let worker = try cluster.startWorker("stray", ["--patience", "2600ms"])
             try cluster.waitForSteps(2)
             var other = TinyModel()
             other.seed = 2
             try other.writeGGUF(to: bench.path("other.gguf"))
-            let found = try Self.another(
-                bench.work(model: bench.path("other.gguf")), after: cluster)
-            Complaint(65, "refused (model)", found.address, "--model").check(try worker.wait())
+            // It has worked in a run, which may come back; but nothing waits for ever.
+            _ = try Self.another(bench.work(model: bench.path("other.gguf")), after: cluster)
+            Complaint(69, "refused (model)", "--model").check(try worker.wait(), isPlaced: false)
         }
     }
 

@@ -66,14 +66,19 @@ final class SlowLine: Sendable {
 
 /// Ports of 127.0.0.1 that tests listen on.
 enum LoopbackPort {
-    /// A listening socket and its address.
-    static func listen() throws -> (descriptor: Int32, address: String) {
+    /// A listening socket and its address: `port`, of a process that has ended, or one that the system
+    /// picks.
+    static func listen(port: UInt16 = 0) throws -> (descriptor: Int32, address: String) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         // Other tests start processes meanwhile.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
         place.sin_addr.s_addr = inet_addr("127.0.0.1")
+        place.sin_port = port.bigEndian
+        var isShared: Int32 = 1
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<Int32>.size))
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = withUnsafeMutablePointer(to: &place) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -80,7 +80,8 @@ final class Station {
             WorkResult(
                 key: WorkKey(round: 1, index: UInt32(index)), attempt: 1, kind: .gradient,
                 tokens: 1, lossTokens: 1, correct: 0, lossSum: 1,
-                digest: [UInt8](repeating: 1, count: 32), payload: payload))
+                digest: [UInt8](repeating: 1, count: 32),
+                inputs: [UInt8](repeating: 2, count: 32), payload: payload))
     }
 
     static func heartbeat(_ number: Int) -> Message {

@@ -14,9 +14,11 @@ struct PreparedGradients: Sendable {
 
     let codec: GradientCodec
     let count: Int
+    private let recipe: WorkRecipe
     private let prepared: [Prepared]
 
     init(codec: GradientCodec, count: Int, kinds: Int = 4) {
+        recipe = Self.recipe(codec)
         self.codec = codec
         self.count = count
         prepared = (0..<kinds).map { kind in
@@ -37,6 +39,21 @@ struct PreparedGradients: Sendable {
         }
     }
 
+    /// Of the run without a model that is benchmarked.
+    static func recipe(_ codec: GradientCodec) -> WorkRecipe {
+        WorkRecipe(model: noModel, configuration(codec))
+    }
+
+    /// In place of a model's SHA-256.
+    static let noModel = [UInt8](repeating: 0, count: 32)
+
+    /// The options of that run.
+    static func configuration(_ codec: GradientCodec) -> TrainingConfiguration {
+        var configuration = TrainingConfiguration()
+        configuration.gradientCodec = codec
+        return configuration
+    }
+
     /// The answer to a lease.
     func result(of lease: LeaseGrant) -> WorkResult {
         let prepared = prepared[Int(lease.key.index) % prepared.count]
@@ -45,6 +62,9 @@ struct PreparedGradients: Sendable {
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .gradient,
             tokens: UInt32(clamping: tokens), lossTokens: UInt32(clamping: lossTokens), correct: 0,
-            lossSum: 2 * Double(lossTokens), digest: prepared.digest, payload: prepared.payload)
+            lossSum: 2 * Double(lossTokens), digest: prepared.digest,
+            inputs: WorkInputs(recipe, lease, rows: lease.rows.map { TokenizedRow($0) }).digest
+                .bytes,
+            payload: prepared.payload)
     }
 }

@@ -86,8 +86,7 @@ struct WireBench: Sendable {
             server.farewell(Leave(reason: .complete, detail: "the run is complete"))
             server.stop()
         }
-        var configuration = TrainingConfiguration()
-        configuration.gradientCodec = load.codec
+        let configuration = PreparedGradients.configuration(load.codec)
         let source = server.source(
             configuration, parameterCount: load.parameterCount, shouldStop: shouldStop)
         var optimizer = AdamW(settings: configuration.adamW, count: load.parameterCount)
@@ -148,11 +147,13 @@ struct WireBench: Sendable {
 
     /// The identity of a run without a model, which every worker of a load accepts.
     private static func identity(_ load: WireLoad) throws -> RunIdentity {
-        let nothing = [UInt8](repeating: 0, count: 32)
+        let nothing = PreparedGradients.noModel
         return try RunIdentity(
             offer: Offer(
-                proof: [], term: 1, modelDigest: nothing, dataDigest: nothing,
-                configurationDigest: nothing, fingerprint: "bench", configuration: [],
+                proof: [], term: 1, start: SystemRandomness.bytes(16), modelDigest: nothing,
+                dataDigest: nothing,
+                configurationDigest: nothing, recipeDigest: nothing, fingerprint: "bench",
+                configuration: [],
                 longestRow: UInt32(WireLoad.rowTokens), modelFiles: []),
             parameterCount: load.parameterCount, codec: load.codec)
     }

@@ -111,8 +111,9 @@ final class WireClient {
             .ready(
                 Ready(
                     modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
-                    configurationDigest: offer.configurationDigest, fingerprint: offer.fingerprint,
-                    threads: 1, parameterTerm: 0, parameterVersion: 0, held: [])))
+                    configurationDigest: offer.configurationDigest,
+                    recipeDigest: offer.recipeDigest, fingerprint: offer.fingerprint,
+                    threads: 1, held: [])))
     }
 
     private func fail(_ detail: String) {

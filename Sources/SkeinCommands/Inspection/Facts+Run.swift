@@ -34,9 +34,11 @@ extension Facts {
         add("data", run.data)
         add("data_sha256", run.dataDigest)
         if let digest = run.validationDigest { add("validation_sha256", digest) }
+        if let digest = run.testDigest { add("test_sha256", digest) }
         if let digest = run.initAdapterDigest { add("init_adapter_sha256", digest) }
         if let digest = run.rowsDigest { add("rows_sha256", digest) }
         if let digest = run.planDigest { add("plan_sha256", digest) }
+        if let digest = run.recipeDigest { add("recipe_sha256", digest) }
         add("configuration_sha256", run.configuration.digest.description)
         add(
             "configuration", .object(run.configuration.fields),
@@ -52,7 +54,9 @@ extension Facts {
     /// - Throws: `TrainingError.ledgerRefuted` when it proves nothing;
     ///   `TrainingError.damagedRecord`, `FileError`.
     mutating func addLedger(_ paths: RunPaths) throws {
-        let report = try Ledger.verify(ledger: paths.ledger, metrics: paths.metrics)
+        let report = try Ledger.verify(
+            ledger: paths.ledger, metrics: paths.metrics,
+            parameters: try Self.parameters(afterStepsIn: paths.checkpoints))
         if let first = report.findings.first {
             throw TrainingError.ledgerRefuted(
                 path: first.isOfMetrics ? paths.metrics : paths.ledger,
@@ -69,6 +73,25 @@ extension Facts {
                 + "\(Figures.grouped(report.microBatches)) micro-batches, "
                 + "\(Figures.grouped(report.tokens)) tokens, "
                 + "\(Figures.grouped(report.lossTokens)) of them with loss")
+    }
+
+    /// What the checkpoints say that the steps after them are computed with. One that is damaged, or
+    /// disappears meanwhile, says nothing; `addCheckpoints` names it.
+    private static func parameters(afterStepsIn store: CheckpointStore) throws -> [Int: String] {
+        var found: [Int: String] = [:]
+        for step in try store.steps() {
+            do {
+                let state = try Checkpoint.verify(directory: store.path(ofStep: step))
+                found[step] = state.parametersDigest
+            } catch is TrainingError {
+                continue
+            } catch is FileError
+                where !FileManager.default.fileExists(atPath: store.path(ofStep: step))
+            {
+                continue
+            }
+        }
+        return found
     }
 
     private mutating func addProgress(_ paths: RunPaths, _ metric: BestMetric) throws {

@@ -106,6 +106,8 @@ package struct CoordinatorHandshake: Sendable {
         let digests: [(RejectCode, String, [UInt8], [UInt8])] = [
             (.model, "base model", offer.modelDigest, ready.modelDigest),
             (.data, "data", offer.dataDigest, ready.dataDigest),
+            // Another version of Skein reads the same options otherwise.
+            (.version, "set of all values", offer.recipeDigest, ready.recipeDigest),
             (
                 .configuration, "configuration", offer.configurationDigest,
                 ready.configurationDigest

@@ -1,5 +1,10 @@
 import SkeinBasics
 
+extension Rejection {
+    /// What a worker says that is refused and tries again.
+    var sentence: String { "refused (\(code.name)): \(reason); \(code.remedy)" }
+}
+
 extension RejectCode {
     /// As logs and docs/OPERATING.md write it.
     package var name: String {
@@ -18,6 +23,7 @@ extension RejectCode {
         case .timeout: "timeout"
         case .superseded: "superseded"
         case .stuck: "stuck"
+        case .nameTaken: "name-taken"
         }
     }
 
@@ -48,27 +54,32 @@ extension RejectCode {
         case .protocolViolation:
             "run the same version of skein on both sides; if they are the same, report the reason"
         case .timeout: "check the network between the hosts and the load of the worker's host"
-        case .superseded:
-            "another process has the same name; give each worker its own --name"
+        case .superseded: "the worker has connected again; nothing is to be done"
+        case .nameTaken:
+            "give each worker a --name of its own; that of a worker that was killed is free within seconds"
         case .stuck:
             "start the worker again; if it gets stuck again, look at the disk that its model is on "
                 + "and at the memory of its host; if it is just slow, give a longer --patience"
         }
     }
 
-    /// Whether the same worker would be refused again, so that it must not come back by itself.
+    /// Whether the same worker would be refused again, so that it must not come back by itself: if a tag
+    /// proves who says so. Anybody can be at the coordinator's address after it has died.
     package var isFinal: Bool {
         switch self {
-        // A thread that hangs cannot be ended; the process must be.
-        case .version, .authentication, .model, .fingerprint, .superseded, .stuck:
-            true
+        case .version, .authentication, .model, .fingerprint: true
         // A worker can drop what belongs to another run, and a line can damage a frame: neither is
         // a reason to lose a worker.
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
-            .timeout:
+            .timeout, .nameTaken:
             false
+        case .superseded, .stuck: isOfProcess
         }
     }
+
+    /// Whether it is said of a process that was let in, and of no other: a thread that hangs cannot be
+    /// ended, so its process must be.
+    var isOfProcess: Bool { self == .superseded || self == .stuck }
 
     /// Whether the worker prepared for another run and must drop that.
     package var isOfAnotherRun: Bool { self == .data || self == .configuration }
@@ -78,8 +89,7 @@ extension RejectCode {
         switch self {
         case .version, .authentication, .model, .fingerprint: .badData
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
-            .timeout,
-            .superseded, .stuck:
+            .timeout, .superseded, .stuck, .nameTaken:
             .peerGone
         }
     }

@@ -1,7 +1,7 @@
 import SkeinBasics
 
-/// One piece of work of one round. Rounds are numbered from 1 within a coordinator's term; a round
-/// is a training step or a validation.
+/// One piece of work of one round. Rounds are numbered from 1 within one start of a coordinator; a
+/// round is a training step or a validation.
 package struct WorkKey: Sendable, Hashable {
     package var round: UInt64
     /// The number of the micro-batch in its step, or of the group of rows in its validation.
@@ -35,6 +35,8 @@ package struct LeaseGrant: Sendable, Equatable {
     package var step: UInt32
     /// The parameters to compute with.
     package var parameterVersion: UInt64
+    /// Their SHA-256: whoever has others under this version does not compute.
+    package var parameterDigest: [UInt8]
     package var rows: [Row]
     /// How the rows are computed, of `WorkKind.local` alone.
     package var local: LocalLease?
@@ -58,7 +60,7 @@ package struct LeaseGrant: Sendable, Equatable {
 
     package init(
         key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
-        rows: [Row], local: LocalLease? = nil, pairs: PairLease? = nil
+        parameterDigest: [UInt8], rows: [Row], local: LocalLease? = nil, pairs: PairLease? = nil
     ) {
         precondition((kind == .local) == (local != nil), "a lease of local steps says how")
         precondition(
@@ -70,6 +72,7 @@ package struct LeaseGrant: Sendable, Equatable {
         self.kind = kind
         self.step = step
         self.parameterVersion = parameterVersion
+        self.parameterDigest = parameterDigest
         self.rows = rows
     }
 }
@@ -186,13 +189,15 @@ package struct WorkResult: Sendable, Equatable {
     /// SHA-256 of the rounded gradient's canonical bytes, or of the coded change's; zeros for an
     /// evaluation.
     package var digest: [UInt8]
+    /// SHA-256 of all that it was computed from: `WorkInputs`. 32 bytes.
+    package var inputs: [UInt8]
     /// The gradient, packed by the run's codec; empty for an evaluation; of local steps what
     /// `LocalPayload` says; log-probabilities as they are, 8 bytes each.
     package var payload: [UInt8]
 
     package init(
         key: WorkKey, attempt: UInt32, kind: WorkKind, tokens: UInt32, lossTokens: UInt32,
-        correct: UInt32, lossSum: Double, digest: [UInt8], payload: [UInt8]
+        correct: UInt32, lossSum: Double, digest: [UInt8], inputs: [UInt8], payload: [UInt8]
     ) {
         self.key = key
         self.attempt = attempt
@@ -202,6 +207,7 @@ package struct WorkResult: Sendable, Equatable {
         self.correct = correct
         self.lossSum = lossSum
         self.digest = digest
+        self.inputs = inputs
         self.payload = payload
     }
 }
@@ -231,7 +237,7 @@ package struct ResultAnswer: Sendable, Equatable {
 
 /// Parameters of the adapter, whole or as the difference from the version before.
 package struct ParameterUpdate: Sendable, Equatable {
-    /// Versions are numbered from 1 within a coordinator's term.
+    /// Versions are numbered from 1 within one start of a coordinator.
     package var version: UInt64
     /// The version that `payload` is a difference from; 0: it is complete.
     package var base: UInt64

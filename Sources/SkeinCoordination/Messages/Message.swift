@@ -92,12 +92,18 @@ package struct Authentication: Sendable, Equatable {
 package struct Offer: Sendable, Equatable {
     /// The coordinator's proof that it knows the token, 32 bytes.
     package var proof: [UInt8]
-    /// Raised at every start of a coordinator in this run directory.
+    /// Raised at every start of a coordinator in this run directory, and repeated when an older copy of
+    /// the directory is restored.
     package var term: UInt32
+    /// 16 random bytes of this start of the coordinator, which no other start has: what a worker has
+    /// of another one counts as nothing, whatever its term.
+    package var start: [UInt8]
     /// 32 bytes each.
     package var modelDigest: [UInt8]
     package var dataDigest: [UInt8]
     package var configurationDigest: [UInt8]
+    /// SHA-256 of every value that the coordinator has resolved from the options, 32 bytes.
+    package var recipeDigest: [UInt8]
     package var fingerprint: String
     /// The run's options as JSON, as in run.json.
     package var configuration: [UInt8]
@@ -122,15 +128,18 @@ package struct Offer: Sendable, Equatable {
     }
 
     package init(
-        proof: [UInt8], term: UInt32, modelDigest: [UInt8], dataDigest: [UInt8],
-        configurationDigest: [UInt8], fingerprint: String, configuration: [UInt8],
+        proof: [UInt8], term: UInt32, start: [UInt8], modelDigest: [UInt8], dataDigest: [UInt8],
+        configurationDigest: [UInt8], recipeDigest: [UInt8], fingerprint: String,
+        configuration: [UInt8],
         longestRow: UInt32, modelFiles: [ModelFile]
     ) {
         self.proof = proof
         self.term = term
+        self.start = start
         self.modelDigest = modelDigest
         self.dataDigest = dataDigest
         self.configurationDigest = configurationDigest
+        self.recipeDigest = recipeDigest
         self.fingerprint = fingerprint
         self.configuration = configuration
         self.longestRow = longestRow
@@ -170,30 +179,37 @@ package struct Ready: Sendable, Equatable {
     package var modelDigest: [UInt8]
     /// The digest of the run that the worker belongs to; at its first join it echoes the offer.
     package var dataDigest: [UInt8]
+    /// Of the options, and of all values, as the worker has read and resolved them.
     package var configurationDigest: [UInt8]
+    package var recipeDigest: [UInt8]
     package var fingerprint: String
     /// Micro-batches that it computes at a time.
     package var threads: UInt16
-    /// The term and version of the parameters that it holds; 0 and 0 for none.
-    package var parameterTerm: UInt32
+    /// The version of this coordinator's parameters that it holds; 0: none.
     package var parameterVersion: UInt64
-    /// Finished results of this term that nobody has answered.
+    /// Their SHA-256, 32 bytes; zeros for none.
+    package var parameterDigest: [UInt8]
+    /// Finished results for this start of the coordinator that nobody has answered.
     package var held: [WorkKey]
 
     package init(
         modelDigest: [UInt8], dataDigest: [UInt8], configurationDigest: [UInt8],
-        fingerprint: String, threads: UInt16, parameterTerm: UInt32, parameterVersion: UInt64,
-        held: [WorkKey]
+        recipeDigest: [UInt8], fingerprint: String, threads: UInt16, parameterVersion: UInt64 = 0,
+        parameterDigest: [UInt8] = Self.noDigest, held: [WorkKey]
     ) {
         self.modelDigest = modelDigest
         self.dataDigest = dataDigest
         self.configurationDigest = configurationDigest
+        self.recipeDigest = recipeDigest
         self.fingerprint = fingerprint
         self.threads = threads
-        self.parameterTerm = parameterTerm
         self.parameterVersion = parameterVersion
+        self.parameterDigest = parameterDigest
         self.held = held
     }
+
+    /// In place of the SHA-256 of parameters that there are none of.
+    package static let noDigest = [UInt8](repeating: 0, count: 32)
 }
 
 /// The worker has joined.

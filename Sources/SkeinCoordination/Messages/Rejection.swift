@@ -16,10 +16,12 @@ package enum RejectCode: UInt16, Sendable, CaseIterable {
     case protocolViolation = 11
     /// The peer did not finish its handshake in time.
     case timeout = 12
-    /// A process with the same name and a newer incarnation has joined.
+    /// The worker has connected again: this is its earlier connection.
     case superseded = 13
     /// The worker lives, but its work does not advance.
     case stuck = 14
+    /// Another worker that is heard has this name, or it is reserved.
+    case nameTaken = 15
 }
 
 /// The last message to a peer that is not served.

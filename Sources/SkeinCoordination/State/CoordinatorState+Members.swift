@@ -10,9 +10,8 @@ extension CoordinatorState {
             say(.disconnect(peer, rejection))
             return
         }
-        supersede(member)
+        replace(member)
         var standing = standings[member.name] ?? Standing()
-        standing.unfence(member.incarnation)
         standing.departure = nil
         standing.lastSeen = clock
         forgetOldStandings()
@@ -25,17 +24,19 @@ extension CoordinatorState {
         leaseHeld(member.held, to: peer)
     }
 
-    /// A name belongs to its newest connection.
-    private mutating func supersede(_ member: Member) {
+    /// A process keeps its name for as long as it is heard; of its connections the newest one counts.
+    private mutating func replace(_ member: Member) {
         guard let old = members[name: member.name] else { return }
         let isSame = old.member.incarnation == member.incarnation
-        if !isSame { standings[member.name]?.fence(old.member.incarnation) }
         let reason =
             isSame
             ? "\(member.name) has connected again from \(member.address)"
-            : "a newer process at \(member.address) has the name \(member.name)"
-        remove(old.peer, how: isSame ? "it connected again" : "a newer process has its name")
-        say(.disconnect(old.peer, Rejection(code: .superseded, reason: reason)))
+            : "silent for \((clock - old.lastHeard).inWords), and a process at \(member.address) has its "
+                + "name now"
+        remove(old.peer, how: isSame ? "it connected again" : reason)
+        say(
+            .disconnect(
+                old.peer, Rejection(code: isSame ? .superseded : .timeout, reason: reason)))
         say(.log(.info, "hung up on \(old.title): \(reason)"))
     }
 

@@ -117,13 +117,20 @@ package struct CoordinatorState: Sendable {
         if !admits {
             return Rejection(code: .draining, reason: "the coordinator is about to end")
         }
-        let present = members[name: name]
-        if let present, present.member.incarnation != incarnation,
-            let standing = standings[name], standing.fenced.contains(incarnation)
-        {
+        if name == Member.ownName, incarnation != settings.ownIncarnation {
             return Rejection(
-                code: .superseded,
-                reason: "a newer process at \(present.member.address) has the name \(name)")
+                code: .nameTaken, reason: "the name \(name) is that of the coordinator's own worker"
+            )
+        }
+        let present = members[name: name]
+        if let present, present.member.incarnation != incarnation {
+            let silence = now - present.lastHeard
+            if silence < settings.lostAfter {
+                return Rejection(
+                    code: .nameTaken,
+                    reason: "\(present.title) has this name and was heard \(silence.inWords) ago",
+                    retryMilliseconds: (settings.lostAfter - silence).inMilliseconds)
+            }
         }
         if let standing = standings[name], let left = standing.remainingQuarantine(now: now) {
             return Rejection(

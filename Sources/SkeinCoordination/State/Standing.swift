@@ -17,8 +17,6 @@ struct Standing: Sendable {
     /// When it was last measured, by kind of work.
     private var gradientTried: Duration?
     private var evaluationTried: Duration?
-    /// The last few incarnations that a newer one has replaced.
-    private(set) var fenced: [[UInt8]] = []
     var lastSeen = Duration.zero
     /// How it left; nil while it is here.
     var departure: Departed?
@@ -101,15 +99,5 @@ struct Standing: Sendable {
     func remainingQuarantine(now: Duration) -> Duration? {
         guard let quarantinedUntil, quarantinedUntil > now else { return nil }
         return quarantinedUntil - now
-    }
-
-    mutating func fence(_ incarnation: [UInt8]) {
-        fenced.append(incarnation)
-        if fenced.count > 8 { fenced.removeFirst() }
-    }
-
-    /// A process of this incarnation is now the newest.
-    mutating func unfence(_ incarnation: [UInt8]) {
-        fenced.removeAll { $0 == incarnation }
     }
 }

@@ -35,11 +35,22 @@ extension WorkerState {
         case disconnected(String)
         /// The coordinator has proved itself and made its offer; `isOtherRun`: of another run than
         /// the one that this worker has loaded.
-        case offered(term: UInt32, isOtherRun: Bool = false)
+        /// `start` names the coordinator's process.
+        case offered(term: UInt32, start: [UInt8] = [], isOtherRun: Bool = false)
         /// Model and parameters are loaded for the offer.
         case prepared
         case welcomed(Welcome)
-        case rejected(Rejection)
+        /// `isTagged`: a tag proves that the coordinator says so.
+        case rejected(Rejection, isTagged: Bool)
+        /// The peer at the coordinator's address greets as no coordinator of this version does; a
+        /// sentence says how.
+        case refused(String)
+        /// Model and parameters could not be loaded for the offer.
+        case notPrepared(PreparationFault)
+        /// The threads of the run that this worker leaves have ended: there is room for another one.
+        case leftRun
+        /// An update of the parameters cannot be used, so this version is needed in full.
+        case parametersNeeded(version: UInt64)
         /// Any bytes from the coordinator.
         case heard
         /// A lease is here; the shell keeps its rows until `forget`.
@@ -64,6 +75,12 @@ extension WorkerState {
     package enum Directive: Sendable, Equatable {
         /// Dial after this time, unless `finish` comes before.
         case connect(after: Duration)
+        /// Load model and parameters for the offer, unless they are there or on their way.
+        case prepare
+        /// End with what loading has thrown.
+        case fail
+        /// Ask for this version of the parameters in full.
+        case askParameters(version: UInt64)
         /// Say READY, with these finished results.
         case ready(held: [WorkKey])
         /// Let the idle thread compute the leased work; it takes the rows.
@@ -85,6 +102,18 @@ extension WorkerState {
         case log(Log.Level, String)
         /// The process must end; said once, nothing follows.
         case finish(Ending)
+    }
+
+    /// Why a worker could not prepare for an offer.
+    package enum PreparationFault: Sendable, Equatable {
+        /// The connection ended while it fetched the model.
+        case connectionLost
+        /// The model came damaged and was removed; a sentence.
+        case damaged(String)
+        /// The offer is of no use, or what it names; a sentence.
+        case offer(String)
+        /// Something of its own: its disk, its memory, its `--model`.
+        case own
     }
 
     /// How a worker ends.

@@ -19,35 +19,77 @@ extension WorkerState {
         lastHeard = clock
     }
 
-    mutating func offered(_ newTerm: UInt32, isOtherRun: Bool) {
+    mutating func offered(_ newTerm: UInt32, _ newStart: [UInt8], isOtherRun: Bool) {
         guard case .greeting = connection else { return }
         connection = .joining(since: clock)
         lastHeard = clock
         if isOtherRun {
             leaveRun("the coordinator has another run now")
-        } else if let term, term != newTerm {
+        } else if let term, term != newTerm || coordinatorStart != newStart {
+            // A term repeats when an older copy of the run's directory is restored.
             forgetEverything()
             say(.log(.info, "the coordinator has restarted: term \(newTerm) after \(term)"))
         }
-        term = newTerm
+        (term, coordinatorStart) = (newTerm, newStart)
+        if !isLeaving { say(.prepare) }
     }
 
     /// A run can be replaced by one with other options, data or model: the fleet stays.
     private mutating func leaveRun(_ why: String) {
         forgetEverything()
+        isLeaving = true
+        hasFetchedAnew = false
         say(.log(.info, "\(why): this worker drops what it has and prepares again"))
         say(.leaveRun)
     }
 
+    mutating func leftRun() {
+        isLeaving = false
+        if case .joining = connection { say(.prepare) }
+    }
+
     mutating func prepared() {
         guard case .joining = connection else { return }
+        hasFetchedAnew = false
         listed = finished
+        // It says what this worker has.
+        versionNeeded = nil
         say(.ready(held: finished))
+    }
+
+    mutating func notPrepared(_ fault: PreparationFault) {
+        switch fault {
+        case .connectionLost:
+            // There may be a new connection already.
+            if case .joining = connection, !isLeaving { say(.prepare) }
+        case .damaged(let sentence) where !hasFetchedAnew:
+            // Part of it may be left over from an earlier attempt. Twice is the coordinator's fault.
+            hasFetchedAnew = true
+            say(.log(.warning, "\(sentence); it has been removed and is fetched again"))
+            if case .joining = connection, !isLeaving { say(.prepare) }
+        case .damaged(let sentence), .offer(let sentence):
+            // Whoever has worked in a run does not give up for another coordinator's faults.
+            guard hasBeenWelcomed else { return say(.fail) }
+            switch connection {
+            case .greeting, .joining:
+                say(.disconnect("the offer is of no use"))
+                retry(sentence)
+            case .none, .dialling, .member: break
+            }
+        case .own: say(.fail)
+        }
+    }
+
+    /// Only a member may ask: before READY, that message says what this worker has; after it, the
+    /// request waits for WELCOME.
+    mutating func parametersNeeded(_ version: UInt64) {
+        if isMember { say(.askParameters(version: version)) } else { versionNeeded = version }
     }
 
     mutating func welcomed(_ welcome: Welcome) {
         guard case .joining = connection else { return }
         connection = .member(since: clock)
+        hasBeenWelcomed = true
         lastHeard = clock
         // A peer's word, within reason: nobody must be dropped for 0 ms of silence.
         let told = Duration.milliseconds(Int64(welcome.silenceMilliseconds))
@@ -56,6 +98,8 @@ extension WorkerState {
         say(.log(.info, "joined the run, term \(term ?? 0)"))
         // Results finished since READY were not listed.
         for key in finished where !listed.contains(key) { say(.send(key)) }
+        if let versionNeeded { say(.askParameters(version: versionNeeded)) }
+        versionNeeded = nil
     }
 
     /// Tries again after a random time with a bound that doubles: "full jitter". An ordered time is
@@ -107,12 +151,28 @@ extension WorkerState {
         retry(how)
     }
 
-    mutating func rejected(_ rejection: Rejection) {
+    /// The peer at the coordinator's address is none, or of another version. It has proved nothing, so
+    /// the coordinator may be back at the next attempt.
+    mutating func refused(_ why: String) {
         guard connection != .none else { return }
+        say(.disconnect("refused"))
+        retry("\(why) (whoever says so has not proved the token)")
+    }
+
+    /// The last word of a connection. Without a tag anybody may have said it: it ends the attempt, and
+    /// nothing that this worker has is dropped for it.
+    mutating func rejected(_ rejection: Rejection, isTagged: Bool) {
+        guard connection != .none else { return }
+        guard isTagged else {
+            return refused(rejection.sentence)
+        }
         say(.disconnect("rejected"))
         if rejection.code.isFinal {
-            finish(.rejected(rejection))
-            return
+            // A worker that was let in waits: an operator may have put another run in this one's place.
+            guard rejection.code.isOfProcess || !hasBeenWelcomed else {
+                return retry(rejection.sentence)
+            }
+            return finish(.rejected(rejection))
         }
         if rejection.code.isOfAnotherRun {
             leaveRun("the coordinator says: \(rejection.reason)")

@@ -34,6 +34,8 @@ package struct WorkerState: Sendable {
 
     var connection = Connection.none
     var term: UInt32?
+    /// Of the coordinator whose work this is.
+    var coordinatorStart: [UInt8] = []
     var lastHeard = Duration.zero
     var silence: Duration
     /// Since when nobody has welcomed this worker, without the time for loading a model.
@@ -41,6 +43,16 @@ package struct WorkerState: Sendable {
     /// Failed attempts in a row.
     var attempts = 0
     var lastFailure = ""
+    /// Whether a coordinator has ever let this worker in.
+    var hasBeenWelcomed = false
+
+    /// Whether threads of a run that this worker leaves still compute. There may be no room for two
+    /// engines, so nothing is loaded before they have ended.
+    var isLeaving = false
+    /// Whether the model was damaged and is fetched a second time.
+    var hasFetchedAnew = false
+    /// The version that could not be used since the last READY, while this worker was not a member.
+    var versionNeeded: UInt64?
 
     var threads: [Slot?]
     var queue: [(key: WorkKey, attempt: UInt32)] = []
@@ -80,10 +92,15 @@ package struct WorkerState: Sendable {
         case .start: start()
         case .connected: connected()
         case .disconnected(let how): ended(how)
-        case .offered(let term, let isOtherRun): offered(term, isOtherRun: isOtherRun)
+        case .offered(let term, let start, let isOtherRun):
+            offered(term, start, isOtherRun: isOtherRun)
         case .prepared: prepared()
         case .welcomed(let welcome): welcomed(welcome)
-        case .rejected(let rejection): rejected(rejection)
+        case .rejected(let rejection, let isTagged): rejected(rejection, isTagged: isTagged)
+        case .refused(let why): refused(why)
+        case .notPrepared(let fault): notPrepared(fault)
+        case .leftRun: leftRun()
+        case .parametersNeeded(let version): parametersNeeded(version)
         case .heard: lastHeard = clock
         case .leased(let key, let attempt): leased(key, attempt)
         case .cancelled(let key): cancelled(key)

@@ -4,12 +4,9 @@ import SkeinBasics
 package enum ProtocolVersion {
     /// Peers of different major versions do not talk to each other.
     package static let major: UInt8 = 2
-    /// The highest one that both sides speak is used.
-    package static let minors: ClosedRange<UInt8> = 0...2
-    /// The first one that has local steps.
-    package static let localSteps: UInt8 = 1
-    /// The first one that has pairs of answers.
-    package static let pairs: UInt8 = 2
+    /// The highest one that both sides speak is used. Before 3 a worker's parameters and results were
+    /// known by counted numbers alone, which repeat when an older copy of a run is restored.
+    package static let minors: ClosedRange<UInt8> = 3...3
 }
 
 /// What precedes every payload: 40 bytes, little endian. docs/PROTOCOL.md has the table.
@@ -146,6 +143,8 @@ package struct Frame: Sendable, Equatable {
     package var header: FrameHeader
     /// What the frame carries, from `start` on.
     package var payload: [UInt8]
+    /// Whether a tag proves that its sender knows the session's key.
+    package var isTagged = false
     /// Where the frame's own bytes start in `payload`: after the earlier part of its message, if
     /// the opener was given that.
     var start = 0

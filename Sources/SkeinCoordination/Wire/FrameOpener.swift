@@ -199,6 +199,7 @@ package struct FrameOpener: Sendable {
         }
         var frame = Frame(header: header, payload: partial.payload)
         frame.start = partial.start
+        frame.isTagged = partial.tagByteCount > 0
         return frame
     }
 }

@@ -80,7 +80,7 @@ package struct MessageAssembler: Sendable {
     ///
     /// - Throws: `WireError`; the connection is useless then.
     package mutating func add(_ frame: consuming Frame) throws(WireError) -> ReceivedMessage? {
-        let header = frame.header
+        let (header, isTagged) = (frame.header, frame.isTagged)
         guard let type = MessageType(rawValue: header.type) else {
             if bounds.skipsUnknown, header.flags.contains(.optional) {
                 return nil
@@ -89,7 +89,7 @@ package struct MessageAssembler: Sendable {
         }
         if header.flags.contains(.continuation) {
             try extend(type, by: frame)
-            return try finish(header)
+            return try finish(header, isTagged)
         }
         guard bounds.allowed.contains(type) else { throw .unexpected(type) }
         let limit = bounds.limit(of: type)
@@ -102,7 +102,8 @@ package struct MessageAssembler: Sendable {
                 throw .badChunk(type, .wrongLength)
             }
             return ReceivedMessage(
-                message: try Message.decode(type, frame.payload), term: header.term)
+                message: try Message.decode(type, frame.payload), term: header.term,
+                isTagged: isTagged)
         }
         guard partial == nil else { throw .badChunk(type, .interleaved) }
         guard frame.payload.count <= header.messageLength else {
@@ -110,7 +111,7 @@ package struct MessageAssembler: Sendable {
         }
         partial = Partial(type, header)
         partial?.take(frame)
-        return try finish(header)
+        return try finish(header, isTagged)
     }
 
     /// Adds a chunk in place: a copy of the message would copy all that has come.
@@ -130,7 +131,9 @@ package struct MessageAssembler: Sendable {
     }
 
     /// Waits for the next chunk, or decodes the message that is complete.
-    private mutating func finish(_ header: FrameHeader) throws(WireError) -> ReceivedMessage? {
+    private mutating func finish(
+        _ header: FrameHeader, _ isTagged: Bool
+    ) throws(WireError) -> ReceivedMessage? {
         guard let type = partial?.type, let count = partial?.count else { return nil }
         if header.flags.contains(.more) {
             guard header.payloadLength > 0 else { throw .badChunk(type, .empty) }
@@ -143,7 +146,7 @@ package struct MessageAssembler: Sendable {
         partial = nil
         return ReceivedMessage(
             message: try Message.decode(type, head: whole.head, tail: whole.rest),
-            term: header.term)
+            term: header.term, isTagged: isTagged)
     }
 }
 
@@ -160,9 +163,12 @@ struct BegunMessage: Sendable {
 package struct ReceivedMessage: Sendable, Equatable {
     package var message: Message
     package var term: UInt32
+    /// Whether tags prove that its sender knows the session's key: anybody can say what has none.
+    package var isTagged: Bool
 
-    package init(message: Message, term: UInt32) {
+    package init(message: Message, term: UInt32, isTagged: Bool = true) {
         self.message = message
         self.term = term
+        self.isTagged = isTagged
     }
 }

@@ -66,10 +66,11 @@ extension Ready: WireCodable {
         modelDigest = try reader.fixed("model digest", 32)
         dataDigest = try reader.fixed("data digest", 32)
         configurationDigest = try reader.fixed("configuration digest", 32)
+        recipeDigest = try reader.fixed("recipe digest", 32)
         fingerprint = try reader.text("fingerprint", limit: Limits.fingerprintBytes)
         threads = try reader.integer("threads")
-        parameterTerm = try reader.integer("parameter term")
         parameterVersion = try reader.integer("parameter version")
+        parameterDigest = try reader.fixed("parameter digest", 32)
         let count = try reader.count("held", limit: Limits.heldWork, size: WorkKey.byteCount)
         held = []
         held.reserveCapacity(count)
@@ -80,10 +81,11 @@ extension Ready: WireCodable {
         writer.fixed(modelDigest, 32)
         writer.fixed(dataDigest, 32)
         writer.fixed(configurationDigest, 32)
+        writer.fixed(recipeDigest, 32)
         writer.text(fingerprint, limit: Limits.fingerprintBytes)
         writer.integer(threads)
-        writer.integer(parameterTerm)
         writer.integer(parameterVersion)
+        writer.fixed(parameterDigest, 32)
         writer.count(held.count)
         for key in held { key.write(to: &writer) }
     }

@@ -1,6 +1,6 @@
 extension LeaseGrant: WireCodable {
     /// Bytes before the rows.
-    static let headByteCount = WorkKey.byteCount + 4 + 1 + 4 + 8 + 4
+    static let headByteCount = WorkKey.byteCount + 4 + 1 + 4 + 8 + 32 + 4
 
     init(from reader: inout ByteReader) throws(WireError) {
         key = try WorkKey(from: &reader)
@@ -16,6 +16,7 @@ extension LeaseGrant: WireCodable {
         }
         step = try reader.integer("step")
         parameterVersion = try reader.integer("parameter version")
+        parameterDigest = try reader.fixed("parameter digest", 32)
         local = kind == .local ? try LocalLease(head: &reader) : nil
         rows = try Row.list(from: &reader)
         guard !rows.isEmpty else { throw .badValue(reader.type, field: "rows", found: 0) }
@@ -29,6 +30,7 @@ extension LeaseGrant: WireCodable {
         writer.integer(kind.rawValue | (pairs == nil ? 0 : Self.pairsFlag))
         writer.integer(step)
         writer.integer(parameterVersion)
+        writer.fixed(parameterDigest, 32)
         local?.writeHead(to: &writer)
         writer.count(rows.count)
         for row in rows { row.write(to: &writer) }

@@ -2,9 +2,11 @@ extension Offer: WireCodable {
     init(from reader: inout ByteReader) throws(WireError) {
         proof = try reader.fixed("proof", 32)
         term = try reader.integer("term")
+        start = try reader.fixed("start", 16)
         modelDigest = try reader.fixed("model digest", 32)
         dataDigest = try reader.fixed("data digest", 32)
         configurationDigest = try reader.fixed("configuration digest", 32)
+        recipeDigest = try reader.fixed("recipe digest", 32)
         fingerprint = try reader.text("fingerprint", limit: Limits.fingerprintBytes)
         let size = try reader.count("configuration", limit: Limits.configurationBytes, size: 1)
         configuration = try reader.fixed("configuration", size)
@@ -32,9 +34,11 @@ extension Offer: WireCodable {
     func write(to writer: inout ByteWriter) {
         writer.fixed(proof, 32)
         writer.integer(term)
+        writer.fixed(start, 16)
         writer.fixed(modelDigest, 32)
         writer.fixed(dataDigest, 32)
         writer.fixed(configurationDigest, 32)
+        writer.fixed(recipeDigest, 32)
         writer.text(fingerprint, limit: Limits.fingerprintBytes)
         writer.count(configuration.count)
         writer.raw(configuration)

@@ -24,7 +24,7 @@ extension Cancellation: WireCodable {
 
 extension WorkResult: WireCodable {
     /// Bytes before the payload.
-    static let headByteCount = WorkKey.byteCount + 4 + 1 + 3 * 4 + 8 + 32
+    static let headByteCount = WorkKey.byteCount + 4 + 1 + 3 * 4 + 8 + 32 + 32
 
     init(from reader: inout ByteReader) throws(WireError) {
         key = try WorkKey(from: &reader)
@@ -35,6 +35,7 @@ extension WorkResult: WireCodable {
         correct = try reader.integer("correct")
         lossSum = Double(bitPattern: try reader.integer("loss sum"))
         digest = try reader.fixed("digest", 32)
+        inputs = try reader.fixed("inputs", 32)
         // Whatever an evaluation has left are trailing bytes.
         payload = kind == .evaluation ? [] : reader.rest()
     }
@@ -49,6 +50,7 @@ extension WorkResult: WireCodable {
         writer.integer(correct)
         writer.integer(lossSum.bitPattern)
         writer.fixed(digest, 32)
+        writer.fixed(inputs, 32)
         precondition(kind != .evaluation || payload.isEmpty)
         writer.rest(payload)
     }

@@ -14,6 +14,7 @@ import Synchronization
 /// and checks them, so that the network's thread never computes.
 final class ClusterSource: GradientSource {
     private let desk: CoordinatorDesk
+    private let recipe: WorkRecipe
     private let inbox: Inbox
     private let codec: GradientCodec
     private let parameterCount: Int
@@ -32,12 +33,13 @@ final class ClusterSource: GradientSource {
     }
 
     init(
-        desk: CoordinatorDesk, inbox: Inbox, configuration: TrainingConfiguration,
-        parameterCount: Int, local: LocalSettings? = nil,
+        desk: CoordinatorDesk, inbox: Inbox, recipe: WorkRecipe,
+        configuration: TrainingConfiguration, parameterCount: Int, local: LocalSettings? = nil,
         shouldStop: @escaping @Sendable () -> Bool
     ) {
         self.desk = desk
         self.inbox = inbox
+        self.recipe = recipe
         codec = configuration.gradientCodec
         self.parameterCount = parameterCount
         microBatchTokens = configuration.microBatchTokens
@@ -191,7 +193,8 @@ final class ClusterSource: GradientSource {
         desk.open(round)
         defer { desk.close(number) }
         let check = ResultCheck(
-            round: round, codec: codec, parameterCount: parameterCount, local: settings)
+            round: round, recipe: recipe, codec: codec, parameterCount: parameterCount,
+            local: settings)
         var missing = rows.count
         var disputes = 0
         var isSettled = false

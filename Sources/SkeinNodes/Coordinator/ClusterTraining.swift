@@ -32,7 +32,8 @@ struct ClusterTraining {
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let source = ClusterSource(
-            desk: desk, inbox: inbox, configuration: self.job.configuration,
+            desk: desk, inbox: inbox, recipe: self.job.workRecipe,
+            configuration: self.job.configuration,
             parameterCount: self.job.shape.layout.count, local: self.job.local,
             shouldStop: shouldStop)
         let step = Mutex(0)

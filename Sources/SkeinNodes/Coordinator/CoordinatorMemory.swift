@@ -1,3 +1,4 @@
+import SkeinCoordination
 import SkeinTraining
 
 /// The most memory, in bytes, that a coordinator needs for an adapter and its gradients, known
@@ -44,7 +45,7 @@ package struct CoordinatorMemory: Sendable, Equatable {
         resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed
         versionBytes = 4 * ParameterCodec.mostPackedBytes(count: parameterCount)
         let replay = local?.replayBytesWithoutRows ?? 0
-        replayBytes = min(Limits.replayBytes, microBatches * replay) + 2 * replay
+        replayBytes = min(SkeinCoordination.Limits.replayBytes, microBatches * replay) + 2 * replay
         workerBytes = packed
     }
 

@@ -42,6 +42,8 @@ package final class CoordinatorNode: Sendable {
     private let version: String
     private let log: Log
     private let server: CoordinatorServer
+    /// Of the coordinator's own worker.
+    private let ownIncarnation: [UInt8]
     private let board: RunBoard
     /// The bound address, `HOST:PORT`.
     package var address: String { server.address }
@@ -106,7 +108,10 @@ package final class CoordinatorNode: Sendable {
         var settings = try Self.settings(job)
         // From here on the disk changes.
         let identity = try RunIdentity(
-            job: job, term: directory.nextTerm(first: Self.randomTerm()))
+            job: job, term: directory.nextTerm(first: Self.randomTerm()),
+            start: SystemRandomness.bytes(16))
+        ownIncarnation = try SystemRandomness.bytes(16)
+        settings.ownIncarnation = ownIncarnation
         settings.maximumUnchecked = min(
             settings.maximumUnchecked,
             CoordinatorMemory.unchecked(gradientBytes: identity.mostGradientBytes))
@@ -136,7 +141,7 @@ package final class CoordinatorNode: Sendable {
         defer { server.stop() }
         let local = LocalWorkers(
             threads: options.localWorkers, address: address, token: options.token,
-            job: job, version: version, log: log)
+            incarnation: ownIncarnation, job: job, version: version, log: log)
         do {
             let ending = try ClusterTraining(
                 job: job, directory: directory, desk: server.desk, inbox: server.inbox,

@@ -9,6 +9,7 @@ package struct CoordinatorServer: Sendable {
     let desk: CoordinatorDesk
     let inbox = Inbox()
     private let loop: EventLoop
+    private let modelDigest: [UInt8]
     /// The bound address, `HOST:PORT`.
     package let address: String
 
@@ -26,6 +27,7 @@ package struct CoordinatorServer: Sendable {
         _ name: NetworkAddress, _ addresses: [SocketAddress], identity: RunIdentity,
         options: CoordinatorOptions, settings: CoordinatorSettings, log: Log
     ) throws {
+        modelDigest = identity.offer.modelDigest
         let room = ProcessFigures.connectionRoom()
         let counts = ShellCounts()
         let loop = try EventLoop(name: "skein-network")
@@ -54,8 +56,8 @@ package struct CoordinatorServer: Sendable {
         shouldStop: @escaping @Sendable () -> Bool
     ) -> any GradientSource {
         ClusterSource(
-            desk: desk, inbox: inbox, configuration: configuration,
-            parameterCount: parameterCount, shouldStop: shouldStop)
+            desk: desk, inbox: inbox, recipe: WorkRecipe(model: modelDigest, configuration),
+            configuration: configuration, parameterCount: parameterCount, shouldStop: shouldStop)
     }
 
     /// Shows the cluster on a board from now on.

@@ -25,7 +25,7 @@ extension CoordinatorShell {
         case (.member, .heartbeat(let heartbeat)):
             handle(.heard(peer.id, heartbeat.computing))
         case (.member, .result(let result)): arrived(result, from: peer)
-        case (.member, .parameterRequest): needsSnapshot(peer)
+        case (.member, .parameterRequest): carryOut(line.wholeWanted(by: peer.id))
         case (.member, .stateRequest(let request)):
             handle(.stateWanted(peer.id, request.key))
         case (.observer, .statusRequest):
@@ -96,15 +96,13 @@ extension CoordinatorShell {
 
     private func admit(_ peer: Peer, _ ready: Ready) {
         guard let hello = peer.hello else { return }
-        if ready.parameterTerm == identity.offer.term {
-            peer.parameterVersion = ready.parameterVersion
-        }
         peer.stage = .member
         peer.connection?.bounds = MessageBounds(
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
-        // Before its first work, which may come at any moment.
-        bringParameters(to: peer)
+        carryOut(
+            line.joined(
+                peer.id, version: ready.parameterVersion, digest: ready.parameterDigest))
         log.info(
             "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
                 + (ready.threads == 1 ? "thread" : "threads"),
@@ -179,30 +177,19 @@ extension CoordinatorShell {
     func carryOut(_ directive: CoordinatorState.Directive) {
         switch directive {
         case .lease(let id, let key, let attempt, let reason):
-            guard let peer = peers[id], let round, round.number == key.round else { return }
+            guard let peer = peers[id], round?.number == key.round else { return }
             note(
                 .leased, worker: peer.name, of: key,
                 [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
             peer.attempts[key] = attempt
-            let grant = round.grant(Int(key.index), attempt: attempt)
-            bringParameters(to: peer)
-            if peer.parameterVersion == grant.parameterVersion {
-                peer.connection?.send(.lease(grant))
-            } else {
-                peer.waitingGrants.append(grant)
-            }
+            carryOut(line.lease(id, key, attempt: attempt))
         case .cancel(let id, let key, let reason):
             guard let peer = peers[id] else { return }
             note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
-            if let place = peer.waitingGrants.firstIndex(where: { $0.key == key }) {
-                // The worker has never heard of it. It would take the cancellation for one that
-                // overtook its lease, and drop the next lease of this work.
-                peer.waitingGrants.remove(at: place)
-            } else {
-                peer.connection?.send(.cancellation(Cancellation(key: key)))
-                replays.cancel(ReplayLine.Request(peer: id, key: key))
-                askForReplays()
-            }
+            guard line.cancelled(id, key) else { return }
+            peer.connection?.send(.cancellation(Cancellation(key: key)))
+            replays.cancel(ReplayLine.Request(peer: id, key: key))
+            askForReplays()
         case .replay(let id, let key):
             replays.append(ReplayLine.Request(peer: id, key: key))
             askForReplays()
@@ -237,70 +224,29 @@ extension CoordinatorShell {
         }
     }
 
-    /// Sends the parameters that the round needs, once, and then the leases that waited for them.
-    ///
-    /// A worker gets them when it joins and before its work, at no other time. No others are queued
-    /// behind parameters that have not left yet: on a slow line a version each step would pile up,
-    /// all but the newest in vain.
-    func bringParameters(to peer: Peer) {
-        guard let publication, peer.stage == .member else { return }
-        if peer.parameterVersion != publication.version {
-            peer.wantsParameters = true
-            guard !peer.isTakingParameters else { return }
-            guard let messages = publication.messages(from: peer.parameterVersion) else {
-                if snapshotAsked != publication.version {
-                    snapshotAsked = publication.version
-                    inbox.put(.snapshotWanted(version: publication.version))
+    func carryOut(_ directives: [ParameterLine.Directive]) {
+        for directive in directives {
+            switch directive {
+            case .parameters(let id, let version):
+                for message in publication?.messages(from: version) ?? [] {
+                    peers[id]?.connection?.send(shared: message)
                 }
-                return
+            case .lease(let id, let key, let attempt):
+                guard let round, round.number == key.round else { continue }
+                peers[id]?.connection?.send(
+                    .lease(round.grant(Int(key.index), attempt: attempt)))
+            case .wholeWanted(let version): inbox.put(.snapshotWanted(version: version))
+            case .refuse(let id, let rejection):
+                if let peer = peers[id] { reject(peer, rejection) }
             }
-            for message in messages { peer.connection?.send(shared: message) }
-            peer.isTakingParameters = true
-            peer.isTakingWhole = !publication.hasDifferences(from: peer.parameterVersion)
-            peer.parameterVersion = publication.version
         }
-        peer.wantsParameters = false
-        for grant in peer.waitingGrants { peer.connection?.send(.lease(grant)) }
-        peer.waitingGrants = []
     }
 
     /// The system has taken all that waited for the peer.
     func drained(_ peer: Peer) {
         replays.left(peer.id)
         askForReplays()
-        peer.isTakingParameters = false
-        peer.isTakingWhole = false
-        if peer.asksAgain {
-            bringSnapshot(to: peer)
-        } else if peer.wantsParameters {
-            bringParameters(to: peer)
-        }
-    }
-
-    /// A worker asks for parameters in full, once for each update that it could not use.
-    private func needsSnapshot(_ peer: Peer) {
-        // The snapshot that is due to it answers this request, too.
-        if peer.wantsParameters, peer.parameterVersion == 0 { return }
-        // A snapshot under way may have arrived, and be the one that it could not use.
-        if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
-    }
-
-    /// Sends the newest version in full. Asking is cheap and the answer is not, so a version is
-    /// sent in full only a few times.
-    private func bringSnapshot(to peer: Peer) {
-        peer.asksAgain = false
-        let version = publication?.version ?? 0
-        if peer.snapshots.version != version { peer.snapshots = (version, 0) }
-        peer.snapshots.count += 1
-        guard peer.snapshots.count <= Limits.snapshotsOfVersion else {
-            return reject(
-                peer,
-                Rejection(
-                    code: .protocolViolation,
-                    reason: "it asked \(peer.snapshots.count) times for the same parameters"))
-        }
-        peer.parameterVersion = 0
-        bringParameters(to: peer)
+        carryOut(line.drained(peer.id))
     }
 }
 

@@ -14,10 +14,11 @@ extension CoordinatorShell {
                 ("step", .integer(round.step)), ("label", .string("\(round.label)")),
                 ("pieces", .integer(round.rows.count)),
             ])
-        if publication?.version != round.publication.version { publication = round.publication }
-        // Parameters go only to workers that get work; a worker without any would pile them up.
+        let newest =
+            publication?.version == round.publication.version ? publication : round.publication
+        publication = newest
+        if let newest { carryOut(line.publish(newest.forLine)) }
         handle(.opened(round.forState))
-        bringWantedParameters()
     }
 
     /// Ends a round and frees what it held.
@@ -25,12 +26,8 @@ extension CoordinatorShell {
         note(.closed, [("round", .integer(Int(clamping: number)))])
         round = nil
         handle(.closed(round: number))
-        for peer in peers.values {
-            peer.waitingGrants = []
-            peer.attempts = [:]
-            // Without work it needs none; a worker without any version still gets its first.
-            if peer.parameterVersion > 0 { peer.wantsParameters = false }
-        }
+        line.endRound()
+        for peer in peers.values { peer.attempts = [:] }
         parked = [:]
         replays.endRound()
         handle(.phase(.betweenSteps("applies the update and writes it down")))
@@ -39,8 +36,9 @@ extension CoordinatorShell {
     /// Takes a version in full, which a worker needs.
     func offer(_ snapshot: EncodedMessage, version: UInt64) {
         guard let current = publication, current.version == version else { return }
-        publication = current.with(snapshot: snapshot)
-        bringWantedParameters()
+        let whole = current.with(snapshot: snapshot)
+        publication = whole
+        carryOut(line.publish(whole.forLine))
     }
 
     /// Has the run's thread encode what rebuilds a state, if one can be sent.
@@ -79,9 +77,5 @@ extension CoordinatorShell {
         judged = candidate
         handle(.checked(candidate.peer, key, outcome))
         judged = nil
-    }
-
-    private func bringWantedParameters() {
-        for peer in inOrder(peers.values.filter(\.wantsParameters)) { bringParameters(to: peer) }
     }
 }

@@ -23,8 +23,8 @@ final class CoordinatorShell {
     }
     var round: LeasedRound?
     var publication: ParameterPublication?
-    /// The version that the training loop's thread was asked for in full.
-    var snapshotAsked: UInt64 = 0
+    /// Which of it goes to whom, and which leases wait for it.
+    var line = ParameterLine()
     /// Complete results that wait for their check or for an answer, at most one for each lease.
     var parked: [PeerID: [WorkKey: Candidate]] = [:]
     /// Limits the lines about peers that never proved the token: there can be any number of these.
@@ -167,7 +167,7 @@ final class CoordinatorShell {
             id: id, address: link.peerName,
             handshake: CoordinatorHandshake(
                 token: options.token ?? [], nonce: nonce, offer: identity.offer,
-                minors: identity.minors, comparesFingerprints: !options.admitsOtherEngines),
+                comparesFingerprints: !options.admitsOtherEngines),
             since: now)
         peers[id] = peer
         strangers.append(id)
@@ -312,7 +312,7 @@ final class CoordinatorShell {
         peer.stage = .leaving
         // A result being checked is in the inbox; nobody asks for the others any more.
         parked[peer.id] = nil
-        peer.waitingGrants = []
+        line.left(peer.id)
         replays.remove(peer.id)
         askForReplays()
         if wasPreparing { handle(.left(peer.id, departure)) }

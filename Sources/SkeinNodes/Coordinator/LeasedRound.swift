@@ -69,12 +69,38 @@ struct LeasedRound: Sendable {
             replay: local?.history.averages.count)
     }
 
+    /// All that the result of the work at `index` is computed from.
+    func inputs(_ index: Int, _ recipe: WorkRecipe) -> WorkInputs {
+        guard let parameters = SHA256.Digest(publication.digest) else {
+            preconditionFailure("the publisher names parameters by a SHA-256")
+        }
+        let tokenShare = pairs?.tokenShare ?? 0
+        switch kind {
+        case .gradient:
+            return WorkInputs(
+                recipe, parameters: parameters,
+                gradientOf: MicroBatch(
+                    step: step, index: index, rows: rows[index], tokenShare: tokenShare))
+        case .evaluation:
+            return WorkInputs(
+                recipe, parameters: parameters, lossOf: rows[index], index: index,
+                afterStep: step, tokenShare: tokenShare)
+        case .logProbabilities:
+            return WorkInputs(recipe, underBaseModel: rows[index], index: index)
+        case .local:
+            guard let local else { preconditionFailure("a round with local steps has its work") }
+            let work = local.work[index]
+            return WorkInputs(
+                recipe, parameters: parameters, work: work, state: local.starts[work.worker])
+        }
+    }
+
     /// The work at `index` as it is sent.
     func grant(_ index: Int, attempt: UInt32) -> LeaseGrant {
         LeaseGrant(
             key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
             kind: kind, step: UInt32(truncatingIfNeeded: step),
-            parameterVersion: publication.version,
+            parameterVersion: publication.version, parameterDigest: publication.digest,
             rows: rows[index].map { LeaseGrant.Row($0) },
             local: local.map { local in
                 let work = local.work[index]

@@ -9,20 +9,22 @@ struct LocalWorkers: Sendable {
     private let ended = Promise<Bool>()
     private let isOver = Promise<Bool>()
 
-    /// Starts a worker with `threads` threads; none for 0.
+    /// Starts a worker with `threads` threads; none for 0. By its incarnation the coordinator knows it.
     init(
-        threads: Int, address: String, token: [UInt8]?, job: TrainingJob, version: String, log: Log
+        threads: Int, address: String, token: [UInt8]?, incarnation: [UInt8]?, job: TrainingJob,
+        version: String, log: Log
     ) {
         guard threads > 0 else {
             ended.keep(true)
             return
         }
-        let options = WorkerOptions(
+        var options = WorkerOptions(
             coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
-            threads: threads, name: "local", patience: job.configuration.patience,
+            threads: threads, name: Member.ownName, patience: job.configuration.patience,
             weights: job.configuration.weights,
             features: job.configuration.featureSettings)
-        let isStarted = SystemThread.start("skein-local") { [ended, isOver] in
+        options.incarnation = incarnation
+        let isStarted = SystemThread.start("skein-local") { [options, ended, isOver] in
             do {
                 _ = try WorkerNode.run(options, log: log, version: version) {
                     isOver.value(within: 0) != nil

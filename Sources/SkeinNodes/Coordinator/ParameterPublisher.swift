@@ -6,6 +6,8 @@ import SkeinTraining
 struct ParameterPublication: Sendable {
     let version: UInt64
     let digest: [UInt8]
+    /// SHA-256 of the versions that `differences` are from, in the same order.
+    let bases: [[UInt8]]
     /// The differences that lead here from earlier versions, a message each, the newest last: as
     /// many as are together no longer than a snapshot may be, and always the newest; none for the
     /// first version.
@@ -15,21 +17,23 @@ struct ParameterPublication: Sendable {
 
     func with(snapshot: EncodedMessage) -> ParameterPublication {
         ParameterPublication(
-            version: version, digest: digest, differences: differences, snapshot: snapshot)
+            version: version, digest: digest, bases: bases, differences: differences,
+            snapshot: snapshot)
+    }
+
+    /// What decides who gets it.
+    var forLine: ParameterLine.Publication {
+        ParameterLine.Publication(
+            version: version, digest: digest, bases: bases, hasWhole: snapshot != nil)
     }
 
     /// The messages that bring a worker here from version `old` (0: none): differences, or the
     /// snapshot; nil when that is needed and not encoded yet.
     func messages(from old: UInt64) -> [EncodedMessage]? {
-        if hasDifferences(from: old) {
+        if forLine.hasDifferences(from: old) {
             return Array(differences.suffix(Int(version - old)))
         }
         return snapshot.map { [$0] }
-    }
-
-    /// Whether a worker that has `old` needs only differences.
-    func hasDifferences(from old: UInt64) -> Bool {
-        old > 0 && old <= version && version - old <= UInt64(differences.count)
     }
 }
 
@@ -60,8 +64,10 @@ struct ParameterPublisher: Sendable {
     ) -> ParameterPublication {
         if let last, last.publication.digest == digest { return last.publication }
         let version = (last?.publication.version ?? 0) + 1
-        var differences = delta == nil ? [] : last?.publication.differences ?? []
-        if let delta {
+        var differences: [EncodedMessage] = []
+        var bases: [[UInt8]] = []
+        if let delta, let before = last?.publication {
+            (differences, bases) = (before.differences, before.bases + [before.digest])
             let update = ParameterUpdate(
                 version: version, base: version - 1, digest: digest,
                 payload: delta)
@@ -71,14 +77,15 @@ struct ParameterPublisher: Sendable {
             var bytes = differences.reduce(0) { $0 + $1.count }
             while differences.count > 1, bytes > limit {
                 bytes -= differences.removeFirst().count
+                bases.removeFirst()
             }
         }
         var publication = ParameterPublication(
-            version: version, digest: digest, differences: differences, snapshot: nil)
+            version: version, digest: digest, bases: bases, differences: differences, snapshot: nil)
         // No worker can have a version before the first.
         if last == nil {
             publication = ParameterPublication(
-                version: version, digest: digest, differences: [],
+                version: version, digest: digest, bases: [], differences: [],
                 snapshot: Self.snapshot(values, of: publication))
         }
         last = (values, publication)

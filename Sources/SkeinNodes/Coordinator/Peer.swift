@@ -30,24 +30,8 @@ final class Peer {
     var lastHeard: Duration
     /// While it prepares: bytes of its model done so far, as it last said.
     var preparedBytes: UInt64 = 0
-    /// The version of the parameters that it has or is being sent.
-    var parameterVersion: UInt64 = 0
-    /// Whether parameters wait on this side of the connection: no others are queued until they have
-    /// left.
-    var isTakingParameters = false
-    /// Whether a snapshot is among them.
-    var isTakingWhole = false
-    /// Whether it asked for a snapshot while one was being sent.
-    var asksAgain = false
-    /// Whether it gets the newest parameters as soon as possible, with or without work.
-    var wantsParameters = false
-    /// How often it has asked for which version in full.
-    var snapshots: (version: UInt64, count: Int) = (0, 0)
     /// Which attempt at each piece of the open round it was leased.
     var attempts: [WorkKey: UInt32] = [:]
-    /// Leases that wait for their parameters.
-    var waitingGrants: [LeaseGrant] = []
-
     /// Pieces of the model that are being read for it.
     var piecesAsked = 0
     /// Bytes that its connection had carried at the last heartbeat.

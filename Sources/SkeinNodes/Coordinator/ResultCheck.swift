@@ -28,6 +28,7 @@ struct ResultCheck: Sendable {
     }
 
     let round: LeasedRound
+    let recipe: WorkRecipe
     let codec: GradientCodec
     let parameterCount: Int
     /// Of a run with local steps.
@@ -37,6 +38,7 @@ struct ResultCheck: Sendable {
     private struct Opened {
         let candidate: Candidate
         let digest: SHA256.Digest
+        let inputs: WorkInputs
         /// Empty for an evaluation.
         let gradient: [Float]
         /// Of local steps.
@@ -92,7 +94,13 @@ struct ResultCheck: Sendable {
         guard let digest = SHA256.Digest(result.digest) else {
             return .refused(detail: "its SHA-256 is not 32 bytes long")
         }
-        if round.kind == .local { return openLocal(candidate, digest, index) }
+        let inputs = round.inputs(index, recipe)
+        guard result.inputs == inputs.digest.bytes else {
+            return .refused(
+                detail: "it was computed from other parameters, rows or options than those of its "
+                    + "lease")
+        }
+        if round.kind == .local { return openLocal(candidate, digest, inputs, index) }
         if round.kind == .logProbabilities {
             let payload = candidate.result.payload
             let count = round.rows[index].count
@@ -104,16 +112,19 @@ struct ResultCheck: Sendable {
             }
             return .open(
                 Opened(
-                    candidate: candidate, digest: digest, gradient: [], logProbabilities: values))
+                    candidate: candidate, digest: digest, inputs: inputs, gradient: [],
+                    logProbabilities: values))
         }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
-                ? .open(Opened(candidate: candidate, digest: digest, gradient: []))
+                ? .open(
+                    Opened(candidate: candidate, digest: digest, inputs: inputs, gradient: []))
                 : .refused(detail: "an evaluation has no gradient")
         }
         do {
             let gradient = try codec.unpack(result.payload, count: parameterCount)
-            return .open(Opened(candidate: candidate, digest: digest, gradient: gradient))
+            return .open(
+                Opened(candidate: candidate, digest: digest, inputs: inputs, gradient: gradient))
         } catch {
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
             return .refused(detail: "its gradient cannot be unpacked: \(reason)")
@@ -122,7 +133,7 @@ struct ResultCheck: Sendable {
 
     /// The same for a logical worker's result: its change, and its state if the round wants it.
     private func openLocal(
-        _ candidate: Candidate, _ digest: SHA256.Digest, _ index: Int
+        _ candidate: Candidate, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
     ) -> Opening {
         guard let local, let leased = round.local,
             let payload = LocalPayload(candidate.result.payload),
@@ -147,7 +158,7 @@ struct ResultCheck: Sendable {
             }
             return .open(
                 Opened(
-                    candidate: candidate, digest: digest, gradient: change,
+                    candidate: candidate, digest: digest, inputs: inputs, gradient: change,
                     state: NamedState(digest: name, state: state)))
         } catch {
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
@@ -169,6 +180,7 @@ struct ResultCheck: Sendable {
                 lossSum: result.lossSum, gradient: gradient),
             correct: Int(result.correct), digest: opened.digest, worker: opened.candidate.worker,
             attempt: Int(result.attempt), state: opened.state)
+        checked.inputs = opened.inputs
         checked.logProbabilities = opened.logProbabilities
         if let value = opened.logProbabilities.first(where: { !$0.isFinite || $0 > 0 }) {
             return .notFinite(checked, detail: "a log-probability is \(value)")

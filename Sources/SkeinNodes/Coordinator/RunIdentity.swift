@@ -14,8 +14,6 @@ package struct RunIdentity: Sendable {
     let mostParameterBytes: Int
     /// The most bytes of a message that rebuilds a state; 0 without local steps.
     let mostReplayBytes: Int
-    /// Minor versions of the protocol that this run needs.
-    let minors: ClosedRange<UInt8>
     private let files: [ModelFiles.SourceFile]
 
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
@@ -43,11 +41,6 @@ package struct RunIdentity: Sendable {
         mostParameterBytes =
             local?.parameterBytes ?? ParameterCodec.mostPackedBytes(count: parameterCount)
         mostReplayBytes = local?.replayBytes ?? 0
-        let first =
-            comparesAnswers
-            ? ProtocolVersion.pairs
-            : local == nil ? ProtocolVersion.minors.lowerBound : ProtocolVersion.localSteps
-        minors = first...ProtocolVersion.minors.upperBound
     }
 
     /// The most bytes of a result's payload, without local steps: a gradient, or the log-probabilities of
@@ -83,15 +76,20 @@ package struct RunIdentity: Sendable {
 
     /// Hashes every file of the model.
     ///
+    /// - Parameters:
+    ///   - job: of the run.
+    ///   - term: of the run's directory.
+    ///   - start: 16 random bytes of this start of the coordinator.
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
-    init(job: TrainingJob, term: UInt32) throws {
+    init(job: TrainingJob, term: UInt32, start: [UInt8]) throws {
         let files = job.model.files
         let run = job.runFile
         let offer = Offer(
-            proof: [], term: term,
+            proof: [], term: term, start: start,
             modelDigest: Self.bytes(of: run.modelDigest),
             dataDigest: job.dataIdentity.bytes,
             configurationDigest: run.configuration.digest.bytes,
+            recipeDigest: Self.bytes(of: run.recipeDigest ?? ""),
             fingerprint: run.fingerprint,
             configuration: job.configuration.json,
             longestRow: UInt32(clamping: job.longestRow),

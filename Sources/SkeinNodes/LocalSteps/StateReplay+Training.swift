@@ -11,7 +11,7 @@ extension LeaseGrant.Row {
 }
 
 extension TokenizedRow {
-    init(_ row: LeaseGrant.Row) {
+    package init(_ row: LeaseGrant.Row) {
         self.init(number: Int(row.number), ids: row.ids, targets: row.targets)
     }
 }

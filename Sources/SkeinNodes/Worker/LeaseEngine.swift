@@ -8,7 +8,9 @@ import SkeinTraining
 /// finds another run at the same address, it closes the engine and makes a new one.
 protocol LeaseEngine: AnyObject, Sendable {
     var dataDigest: [UInt8] { get }
+    /// Of the options, and of all values, as this worker has read and resolved them.
     var configurationDigest: [UInt8] { get }
+    var recipeDigest: [UInt8] { get }
     /// The engine's fingerprint with this model.
     var fingerprint: String { get }
     var parameters: ParameterStore { get }
@@ -96,7 +98,8 @@ protocol EngineLoading: AnyObject, Sendable {
 /// A lease on its way to a compute thread.
 struct LeaseJob: Sendable {
     let lease: LeaseGrant
-    let term: UInt32
+    /// Of the coordinator that gave it: `Offer.start`.
+    let start: [UInt8]
     /// Lets the network's thread follow and abandon it.
     let progress = PassProgress()
 }

@@ -11,10 +11,13 @@ import Synchronization
 final class ModelEngine: LeaseEngine {
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
+    let recipeDigest: [UInt8]
     let parameters: ParameterStore
     /// The engine's fingerprint with this model.
     let fingerprint: String
     private let modelDigest: [UInt8]
+    /// As this worker has read it.
+    private let recipe: WorkRecipe
     private let engine: MicroBatchEngine
     /// Of a run with local steps.
     private let local: Local?
@@ -66,8 +69,11 @@ final class ModelEngine: LeaseEngine {
         engine = made
         self.log = log
         modelDigest = offer.modelDigest
+        recipe = WorkRecipe(model: offer.modelDigest, configuration)
         dataDigest = offer.dataDigest
-        configurationDigest = offer.configurationDigest
+        // As it was read here, not as the offer says: the coordinator compares the two.
+        configurationDigest = configuration.digest.bytes
+        recipeDigest = try ResolvedRecipe.digest(configuration, shape).bytes
         fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
         vocabulary = model.configuration.vocabularySize
         let count = shape.layout.count
@@ -169,8 +175,7 @@ final class ModelEngine: LeaseEngine {
         }
         while true {
             let answer = parameters.parameters(
-                version: lease.parameterVersion, term: job.term,
-                isAbandoned: { job.progress.isAbandoned })
+                of: job, isAbandoned: { job.progress.isAbandoned })
             switch answer {
             case .abandoned: return nil
             // Ask for it in full; the next time the store waits until it is there.
@@ -206,7 +211,7 @@ final class ModelEngine: LeaseEngine {
             key: lease.key, attempt: lease.attempt, kind: .gradient,
             tokens: UInt32(clamping: sum.tokens),
             lossTokens: UInt32(clamping: sum.lossTokens), correct: 0, lossSum: sum.lossSum,
-            digest: result.digest.bytes, payload: packed.payload)
+            digest: result.digest.bytes, inputs: inputs(lease, rows), payload: packed.payload)
     }
 
     /// Computes what a logical worker does in a round.
@@ -241,6 +246,7 @@ final class ModelEngine: LeaseEngine {
             tokens: UInt32(clamping: outcome.sum.tokens),
             lossTokens: UInt32(clamping: outcome.sum.lossTokens), correct: 0,
             lossSum: outcome.sum.lossSum, digest: outcome.digest.bytes,
+            inputs: inputs(lease, rows),
             payload: LocalPayload(
                 name: name.bytes, change: outcome.payload,
                 state: steps.wantsState ? outcome.state.packed : []
@@ -307,7 +313,7 @@ final class ModelEngine: LeaseEngine {
             tokens: UInt32(clamping: rows.reduce(0) { $0 + $1.ids.count }),
             lossTokens: UInt32(clamping: loss.lossTokens),
             correct: UInt32(clamping: loss.correct), lossSum: loss.lossSum,
-            digest: [UInt8](repeating: 0, count: 32), payload: [])
+            digest: [UInt8](repeating: 0, count: 32), inputs: inputs(lease, rows), payload: [])
     }
 
     /// What rows give without the adapter.
@@ -324,7 +330,13 @@ final class ModelEngine: LeaseEngine {
             tokens: UInt32(clamping: rows.reduce(0) { $0 + $1.ids.count }),
             lossTokens: UInt32(clamping: rows.reduce(0) { $0 + $1.lossTokenCount }), correct: 0,
             lossSum: -found.reduce(0, +), digest: SHA256.digest(of: payload).bytes,
-            payload: payload)
+            inputs: inputs(job.lease, rows), payload: payload)
+    }
+
+    /// Names what a result was computed from: these rows, and the parameters that the store has found to
+    /// be those of the lease.
+    private func inputs(_ lease: LeaseGrant, _ rows: [TokenizedRow]) -> [UInt8] {
+        WorkInputs(recipe, lease, rows: rows).digest.bytes
     }
 
     /// The rows of a lease, with their references, checked so that the decoder can compute each of them.

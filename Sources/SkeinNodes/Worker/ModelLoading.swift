@@ -24,10 +24,11 @@ final class ModelLoading: EngineLoading {
         fetch = ModelFetch(offer: offer, cache: CacheDirectory.root, progress: progress)
     }
 
-    /// Whether what is loaded for this offer also serves `other`, which may be of a later term.
+    /// Whether what is loaded for this offer also serves `other`, which may be of a later start of the
+    /// coordinator.
     func serves(_ other: Offer) -> Bool {
         var other = other
-        (other.term, other.proof) = (offer.term, offer.proof)
+        (other.term, other.start, other.proof) = (offer.term, offer.start, offer.proof)
         return other == offer
     }
 

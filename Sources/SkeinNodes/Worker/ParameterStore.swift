@@ -11,26 +11,30 @@ final class ParameterStore: Sendable {
     /// The outcome of asking for a version.
     enum Answer: Sendable {
         case parameters([Float])
-        /// The update that leads there cannot be used; ask for the version in full.
+        /// The update that leads there cannot be used, or led to other parameters than those that
+        /// the lease names; ask for the version in full.
         case unusable(version: UInt64)
         /// The work is no longer wanted.
         case abandoned
     }
 
     private struct State: Sendable {
-        var term: UInt32 = 0
+        /// Of the coordinator whose versions these are.
+        var start: [UInt8] = []
         var version: UInt64 = 0
+        var digest: [UInt8] = []
         var values: [Float] = []
         /// In the order of arrival; a snapshot drops those before it.
         var pending: [ParameterUpdate] = []
         /// The update that a thread is unpacking.
         var unpacking: ParameterUpdate?
-        /// Raised by what makes an unpacking useless: a new term, or a snapshot.
+        /// Raised by what makes an unpacking useless: another coordinator, or a snapshot.
         var epoch = 0
         var isClosed = false
 
         /// The version that the next difference must start from.
         var newest: UInt64 { pending.last?.version ?? unpacking?.version ?? version }
+        var newestDigest: [UInt8] { pending.last?.digest ?? unpacking?.digest ?? digest }
 
         /// Bytes of waiting differences.
         var pendingDifferences: Int {
@@ -39,7 +43,7 @@ final class ParameterStore: Sendable {
 
         /// Forgets the values and all updates.
         mutating func reset() {
-            (version, values, pending, unpacking) = (0, [], [], nil)
+            (version, digest, values, pending, unpacking) = (0, [], [], [], nil)
             epoch += 1
         }
     }
@@ -62,10 +66,12 @@ final class ParameterStore: Sendable {
         self.init(.exact(count: count))
     }
 
-    /// The term and version that this store has or has been sent; 0 and 0 for none.
-    var newest: (term: UInt32, version: UInt64) {
+    /// The version of a coordinator's parameters that this store has or has been sent, and its SHA-256;
+    /// nil: none of this start of the coordinator.
+    func newest(of start: [UInt8]) -> (version: UInt64, digest: [UInt8])? {
         state.change(waking: false) { state in
-            state.newest == 0 ? (0, 0) : (state.term, state.newest)
+            guard state.start == start, state.newest > 0 else { return nil }
+            return (state.newest, state.newestDigest)
         }
     }
 
@@ -84,11 +90,11 @@ final class ParameterStore: Sendable {
     /// snapshot would be shorter.
     ///
     /// - Returns: false when the version must be asked for in full.
-    func receive(_ update: ParameterUpdate, term: UInt32) -> Bool {
+    func receive(_ update: ParameterUpdate, start: [UInt8]) -> Bool {
         state.change { state in
-            if state.term != term {
+            if state.start != start {
                 state.reset()
-                state.term = term
+                state.start = start
             }
             if update.base == 0 {
                 // Earlier versions are no longer needed. A version that was good is not sent again,
@@ -118,13 +124,12 @@ final class ParameterStore: Sendable {
         state.change { $0.isClosed = true }
     }
 
-    /// Blocks until the parameters of `version` are there; `isAbandoned` is asked at every wake-up.
-    func parameters(
-        version: UInt64, term: UInt32, isAbandoned: () -> Bool
-    ) -> Answer {
+    /// Blocks until the parameters of `job`'s lease are there; `isAbandoned` is asked at every wake-up.
+    func parameters(of job: LeaseJob, isAbandoned: () -> Bool) -> Answer {
+        let version = job.lease.parameterVersion
         while true {
             let turn = state.wait { state in
-                Self.turn(&state, version: version, term: term, isAbandoned: isAbandoned)
+                Self.turn(&state, job, isAbandoned: isAbandoned)
             }
             if let answer = take(turn, version: version) { return answer }
         }
@@ -132,12 +137,11 @@ final class ParameterStore: Sendable {
 
     /// The same as `parameters`, but nil where that would block. For a simulation, whose one thread
     /// must not.
-    func parametersNow(
-        version: UInt64, term: UInt32, isAbandoned: () -> Bool
-    ) -> Answer? {
+    func parametersNow(of job: LeaseJob, isAbandoned: () -> Bool) -> Answer? {
+        let version = job.lease.parameterVersion
         while true {
             let turn = state.change(waking: false) { state in
-                Self.turn(&state, version: version, term: term, isAbandoned: isAbandoned)
+                Self.turn(&state, job, isAbandoned: isAbandoned)
             }
             guard let turn else { return nil }
             if let answer = take(turn, version: version) { return answer }
@@ -155,12 +159,13 @@ final class ParameterStore: Sendable {
                 guard state.epoch == epoch else { return true }
                 state.unpacking = nil
                 guard let values else {
-                    state.version = 0
+                    (state.version, state.digest) = (0, [])
                     // Differences from a version that is lost are useless; a snapshot needs none.
                     if state.pending.first?.base != 0 { state.pending = [] }
                     return !state.pending.isEmpty
                 }
-                (state.version, state.values) = (update.version, values)
+                (state.version, state.digest) = (update.version, update.digest)
+                state.values = values
                 return true
             }
             return isUsable ? nil : .unusable(version: version)
@@ -169,17 +174,25 @@ final class ParameterStore: Sendable {
 
     /// What to do now; nil: wait.
     private static func turn(
-        _ state: inout State, version: UInt64, term: UInt32, isAbandoned: () -> Bool
+        _ state: inout State, _ job: LeaseJob, isAbandoned: () -> Bool
     ) -> Turn? {
+        let version = job.lease.parameterVersion
         if state.isClosed || isAbandoned() { return .answer(.abandoned) }
-        guard state.term == term, state.unpacking == nil else { return nil }
+        guard state.start == job.start, state.unpacking == nil else { return nil }
         if state.version < version, !state.pending.isEmpty {
             let update = state.pending.removeFirst()
             state.unpacking = update
             defer { state.values = [] }
             return .unpack(update, state.values, epoch: state.epoch)
         }
-        if state.version == version { return .answer(.parameters(state.values)) }
+        if state.version == version {
+            if state.digest == job.lease.parameterDigest {
+                return .answer(.parameters(state.values))
+            }
+            // Whoever is wrong, nobody computes with them.
+            state.reset()
+            return .answer(.unusable(version: version))
+        }
         // A later version is here already: the coordinator no longer needs this work.
         return state.version > version ? .answer(.abandoned) : nil
     }

@@ -16,6 +16,8 @@ package struct WorkerOptions: Sendable {
     package var threads: Int?
     /// nil: made from the host's name, the process and a random number.
     package var name: String?
+    /// 16 random bytes of this process; nil: the worker makes them.
+    package var incarnation: [UInt8]?
     /// How long to try without being let in.
     package var patience: Duration
     package var weights: ResidenceChoice
@@ -143,6 +145,9 @@ struct WorkerSetup: Sendable {
         residentBytes: @escaping @Sendable () -> UInt64? = { ProcessFigures.residentBytes },
         randomness: Randomness = .system
     ) throws {
+        if options.name == Member.ownName, options.incarnation == nil {
+            throw NodeError.nameReserved(name: Member.ownName)
+        }
         coordinator = try NetworkAddress(parsing: options.coordinator)
         let resolve = resolve ?? Self.resolving(options.locate)
         self.resolve = resolve
@@ -153,7 +158,7 @@ struct WorkerSetup: Sendable {
         patience = options.patience
         weights = options.weights
         features = options.features
-        incarnation = try randomness.bytes(16)
+        incarnation = try options.incarnation ?? randomness.bytes(16)
         self.residentBytes = residentBytes
         name =
             options.name

@@ -67,12 +67,7 @@ extension WorkerShell {
             link, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
         connection.onMessage = { [weak self] received in
             guard let self, attempt == number else { return }
-            receive(received.message)
-        }
-        connection.onViolation = { [weak self] error in
-            guard let self, attempt == number, case .majorVersion(let found) = error else { return }
-            // After the offer it is a frame that was damaged under way.
-            if offer == nil { fail(.majorVersion(found: found)) }
+            receive(received)
         }
         connection.onClose = { [weak self] reason in
             guard let self, attempt == number else { return }

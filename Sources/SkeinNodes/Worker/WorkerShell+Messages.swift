@@ -6,11 +6,13 @@ import SkeinTensors
 
 // Messages from the coordinator, and results from the compute threads.
 extension WorkerShell {
-    func receive(_ message: Message) {
+    func receive(_ received: ReceivedMessage) {
         handle(.heard)
+        let message = received.message
         switch message {
         case .challenge, .offer: greet(message)
-        case .rejection(let rejection): handle(.rejected(rejection))
+        case .rejection(let rejection):
+            handle(.rejected(rejection, isTagged: received.isTagged))
         case .modelChunk(let chunk): loading?.receive(chunk)
         case .welcome(let welcome):
             heartbeat = .milliseconds(min(max(welcome.heartbeatMilliseconds, 50), 10_000))
@@ -24,11 +26,10 @@ extension WorkerShell {
             if !hasToldReady { ReadyLine.tell(log) }
             hasToldReady = true
             handle(.welcomed(welcome))
-            if let version = versionNeeded { needParameters(version) }
         case .heartbeat: break
         case .parameters(let update):
             guard let offer, let engine else { return }
-            if !engine.parameters.receive(update, term: offer.term) {
+            if !engine.parameters.receive(update, start: offer.start) {
                 needParameters(update.version)
             }
         case .lease(let lease):
@@ -65,28 +66,36 @@ extension WorkerShell {
                 connection?.bounds = MessageBounds(from: .coordinator, in: .joining)
                 let isOtherRun = engine.map { !$0.serves(offer) } ?? false
                 if !isOtherRun { try engine?.adopt(offer) }
-                handle(.offered(term: offer.term, isOtherRun: isOtherRun))
-                prepare(for: offer)
+                handle(
+                    .offered(term: offer.term, start: offer.start, isOtherRun: isOtherRun))
             }
-        } catch HandshakeError.rejected(let rejection) {
-            handle(.rejected(rejection))
         } catch let error as HandshakeError {
-            fail(error)
+            handle(.refused(error.explanation.what))
         } catch {
-            ending.keep(.failure(error))
+            notPrepared(error)
         }
     }
 
-    /// Ends the worker: another attempt would fail in the same way.
-    func fail(_ error: HandshakeError) {
-        ending.keep(
-            .failure(NodeError.refused(address: setup.coordinator.description, error: error)))
+    /// Tells the state whose fault it is that this worker cannot prepare.
+    private func notPrepared(_ error: any Error) {
+        loadingError = error
+        let fault: WorkerState.PreparationFault
+        switch error as? NodeError {
+        case .connectionLost: fault = .connectionLost
+        case .offerUnusable?: fault = .offer(explanation(of: error))
+        case .some(let damage) where damage.isOfDamagedModel:
+            fault = .damaged(damage.explanation.what)
+        default: fault = .own
+        }
+        handle(.notPrepared(fault))
+    }
+
+    private func explanation(of error: any Error) -> String {
+        (error as? any Explained)?.explanation.what ?? "\(error)"
     }
 
     /// Loads the model on a thread of its own, unless it is there already.
-    private func prepare(for offer: Offer) {
-        // The last run's engine must go first: there may be no room for both.
-        guard !isLeaving else { return }
+    func prepare(for offer: Offer) {
         guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
             return handle(.prepared)
         }
@@ -113,12 +122,9 @@ extension WorkerShell {
         connection?.send(.modelRequest(request))
     }
 
-    /// Asks for the parameters in full. Only a member may: before READY, that message says what
-    /// this worker has; after it, the request waits for WELCOME.
+    /// An update could not be used.
     func needParameters(_ version: UInt64) {
-        versionNeeded = state.isMember ? nil : version
-        guard state.isMember else { return }
-        connection?.send(.parameterRequest(ParameterRequest(version: version)))
+        handle(.parametersNeeded(version: version))
     }
 
     /// Asks for what rebuilds the state of a lease. Only the connection that brought the lease has the
@@ -142,40 +148,19 @@ extension WorkerShell {
         switch result {
         case .success(let loaded):
             modelDigest = loaded.modelDigest
-            if let engine = loaded.engine { use(engine) }
+            if let engine = loaded.engine { self.engine = engine }
             // The connection may be gone by now; the next offer finds everything loaded.
             if offer != nil { handle(.prepared) }
-        case .failure(let error as NodeError) where error == .connectionLost:
-            // There may be a new connection already.
-            if let offer { prepare(for: offer) }
-        case .failure(let error as NodeError) where error.isOfDamagedModel && !hasFetchedAnew:
-            // Part of it may be left over from an earlier attempt. Twice is the coordinator's
-            // fault.
-            hasFetchedAnew = true
-            log.warning("\(error.explanation.what); it has been removed and is fetched again")
-            if let offer { prepare(for: offer) }
-        case .failure(let error): ending.keep(.failure(error))
+        case .failure(let error): notPrepared(error)
         }
     }
 
     /// Drops what belongs to the run that this worker leaves.
     func leaveRun() {
         modelDigest = nil
-        hasFetchedAnew = false
-        guard let engine else { return }
+        guard let engine else { return handle(.leftRun) }
         self.engine = nil
-        isLeaving = true
-        engine.close { [desk] in desk?.post { $0.threadsHaveLeft() } }
-    }
-
-    private func threadsHaveLeft() {
-        isLeaving = false
-        if let offer { prepare(for: offer) }
-    }
-
-    private func use(_ engine: any LeaseEngine) {
-        self.engine = engine
-        hasFetchedAnew = false
+        engine.close { [desk] in desk?.post { $0.handle(.leftRun) } }
     }
 
     /// Starts a job for the thread of this number; the state gives a thread one job at a time.

@@ -25,18 +25,14 @@ final class WorkerShell {
     var offer: Offer?
     var loading: (any EngineLoading)?
     var engine: (any LeaseEngine)?
-    /// Whether threads of a run that this worker has left still compute.
-    var isLeaving = false
-    /// Whether the model was damaged and is fetched a second time.
-    var hasFetchedAnew = false
     /// Leases not yet forgotten.
     var leases: [WorkKey: LeaseGrant] = [:]
     /// Those of them that came over the current connection.
     var leasedHere: Set<WorkKey> = []
     /// Results that wait for an answer.
     var results: [WorkKey: WorkResult] = [:]
-    /// The version that could not be used since the last READY, while this worker was not a member.
-    var versionNeeded: UInt64?
+    /// What loading has thrown last.
+    var loadingError: (any Error)?
     /// What each thread computes, and what it made last.
     var running: [Int: LeaseJob] = [:]
     var made: [Int: WorkResult] = [:]
@@ -210,6 +206,10 @@ final class WorkerShell {
         switch directive {
         case .connect(let delay):
             loop.setAlarm(after: delay) { [weak self] in self?.startDialling() }
+        case .prepare: if let offer { prepare(for: offer) }
+        case .fail: if let loadingError { ending.keep(.failure(loadingError)) }
+        case .askParameters(let version):
+            connection?.send(.parameterRequest(ParameterRequest(version: version)))
         case .ready(let held): sendReady(held)
         case .compute(let thread, let key, _): compute(key, on: thread)
         case .abandon(let thread, let key):
@@ -235,22 +235,23 @@ final class WorkerShell {
 
     private func sendReady(_ held: [WorkKey]) {
         guard let offer else { return }
-        versionNeeded = nil
-        let newest = engine?.parameters.newest ?? (term: 0, version: 0)
+        let newest = engine?.parameters.newest(of: offer.start)
         connection?.send(
             .ready(
                 Ready(
                     modelDigest: modelDigest ?? offer.modelDigest,
                     dataDigest: engine?.dataDigest ?? offer.dataDigest,
                     configurationDigest: engine?.configurationDigest ?? offer.configurationDigest,
+                    recipeDigest: engine?.recipeDigest ?? offer.recipeDigest,
                     fingerprint: engine?.fingerprint ?? Engine.fingerprint(.fp32),
                     threads: UInt16(clamping: setup.threads),
-                    parameterTerm: newest.term, parameterVersion: newest.version, held: held)))
+                    parameterVersion: newest?.version ?? 0,
+                    parameterDigest: newest?.digest ?? Ready.noDigest, held: held)))
     }
 
     private func compute(_ key: WorkKey, on thread: Int) {
         guard let lease = leases[key], let offer else { return }
-        let job = LeaseJob(lease: lease, term: offer.term)
+        let job = LeaseJob(lease: lease, start: offer.start)
         running[thread] = job
         made[thread] = nil
         start(job, on: thread)

@@ -106,15 +106,22 @@ extension LedgerEntry {
             cursor.skip(",\"loss_sum\":"), let lossSum = cursor.number(),
             cursor.skip(",\"gradient_sha256\":\""), let digest = cursor.text()
         else { return nil }
-        var state: String?
-        if cursor.skip(",\"state_sha256\":\"") {
-            guard let digest = cursor.text() else { return nil }
-            state = digest
+        /// Whether the field is valid or absent.
+        func read(_ name: StaticString, into field: inout String?) -> Bool {
+            guard cursor.skip(name) else { return true }
+            field = cursor.text()
+            return field != nil
         }
-        guard cursor.skip("}"), cursor.isAtEnd else { return nil }
+        var (state, parameters, inputs): (String?, String?, String?)
+        guard read(",\"state_sha256\":\"", into: &state),
+            read(",\"parameters_sha256\":\"", into: &parameters),
+            read(",\"inputs_sha256\":\"", into: &inputs),
+            cursor.skip("}"), cursor.isAtEnd
+        else { return nil }
         self.init(
             step: step, microBatch: microBatch, worker: worker, attempt: attempt, tokens: tokens,
-            lossTokens: lossTokens, lossSum: lossSum, gradientDigest: digest, stateDigest: state)
+            lossTokens: lossTokens, lossSum: lossSum, gradientDigest: digest, stateDigest: state,
+            parametersDigest: parameters, inputsDigest: inputs)
     }
 }
 

@@ -182,16 +182,20 @@ package final class LocalStates: Sendable {
 struct InProcessRounds: LocalSource {
     let workers: LogicalWorkers
     let threads: DecoderThreads
+    private let recipe: WorkRecipe?
     private let states: LocalStates
 
-    init(workers: LogicalWorkers, threads: DecoderThreads) {
+    /// `recipe` is as `LocalGradientSource` has it.
+    init(workers: LogicalWorkers, threads: DecoderThreads, recipe: WorkRecipe? = nil) {
         self.workers = workers
         self.threads = threads
+        self.recipe = recipe
         states = LocalStates(workers: workers.settings.shape.workers)
     }
 
     func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
-        try threads.forEach(round.work.count) { [workers, states] index, workspace, place in
+        let digest = recipe.map { _ in GradientCodec.digest(of: round.outer.values) }
+        try threads.forEach(round.work.count) { [workers, states, recipe] index, workspace, place in
             Result {
                 let work = round.work[index]
                 let start: LocalState
@@ -212,9 +216,14 @@ struct InProcessRounds: LocalSource {
                 else { preconditionFailure("work without a progress cannot be abandoned") }
                 let name = outcome.state.digest
                 states.keep(outcome.state, name, of: work.worker, afterRound: round.number)
-                return MicroBatchResult(
+                var result = MicroBatchResult(
                     index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
                     attempt: 1, state: NamedState(digest: name, state: outcome.state))
+                if let recipe, let digest {
+                    result.inputs = WorkInputs(
+                        recipe, parameters: digest, work: work, state: round.starts[work.worker])
+                }
+                return result
             }
         } receive: { _, result in
             try deliver(result.get())

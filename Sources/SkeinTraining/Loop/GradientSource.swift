@@ -98,14 +98,21 @@ package struct LocalGradientSource: GradientSource {
     package let engine: MicroBatchEngine
     package let threads: DecoderThreads
     package let local: (any LocalSource)?
+    private let recipe: WorkRecipe?
 
-    /// `logical` computes the rounds of a run with local steps.
+    /// - Parameters:
+    ///   - engine: that computes.
+    ///   - threads: of this process.
+    ///   - logical: computes the rounds of a run with local steps.
+    ///   - recipe: of the run, for what results say that they were computed from; nil: they do not.
     package init(
-        engine: MicroBatchEngine, threads: DecoderThreads, logical: LogicalWorkers? = nil
+        engine: MicroBatchEngine, threads: DecoderThreads, logical: LogicalWorkers? = nil,
+        recipe: WorkRecipe? = nil
     ) {
         self.engine = engine
         self.threads = threads
-        local = logical.map { InProcessRounds(workers: $0, threads: threads) }
+        self.recipe = recipe
+        local = logical.map { InProcessRounds(workers: $0, threads: threads, recipe: recipe) }
     }
 
     package var workerCount: Int { 1 }
@@ -114,9 +121,15 @@ package struct LocalGradientSource: GradientSource {
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (MicroBatchResult) throws -> Void
     ) throws {
-        try threads.forEach(microBatches.count) { [engine] index, workspace, place in
-            engine.gradient(
-                of: microBatches[index], parameters: parameters, workspace: workspace, place: place)
+        let digest = recipe.map { _ in GradientCodec.digest(of: parameters) }
+        try threads.forEach(microBatches.count) { [engine, recipe] index, workspace, place in
+            let microBatch = microBatches[index]
+            var result = engine.gradient(
+                of: microBatch, parameters: parameters, workspace: workspace, place: place)
+            if let recipe, let digest {
+                result.inputs = WorkInputs(recipe, parameters: digest, gradientOf: microBatch)
+            }
+            return result
         } receive: { _, result in
             try deliver(result)
         }

@@ -81,10 +81,13 @@ extension TrainingLoop {
     func checkLedger() throws {
         guard step > 0 else { return }
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
+        let start = OuterState(parameters: job.initial.values)
+        let beginning = GradientCodec.digest(
+            of: job.local == nil ? start.parameters : start.values)
         do {
             let found = try Ledger.verify(
                 ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
-                doneSteps: step,
+                parameters: [0: beginning.description], doneSteps: step,
                 microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
             guard let first = found.findings.first else { return }
             try report(
@@ -106,7 +109,10 @@ extension TrainingLoop {
                 step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
                 bestValidationAccuracy: stopping.bestAccuracy, bestStep: stopping.bestStep,
                 validationsSinceBest: stopping.validationsSinceBest,
-                configurationDigest: job.configuration.digest.description),
+                configurationDigest: job.configuration.digest.description,
+                parametersDigest: GradientCodec.digest(
+                    of: local?.outer.values ?? parameters
+                ).description),
             adapter: job.adapterConfiguration, parameters: parameters,
             averages: local?.outer.momentum ?? optimizer.averages,
             squareAverages: local?.error ?? optimizer.squareAverages,

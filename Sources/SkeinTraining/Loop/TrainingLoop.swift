@@ -260,6 +260,8 @@ extension LedgerEntry {
             step: step, microBatch: result.index, worker: result.worker, attempt: result.attempt,
             tokens: result.sum.tokens, lossTokens: result.sum.lossTokens,
             lossSum: result.sum.lossSum, gradientDigest: result.digest.description,
-            stateDigest: result.state?.digest.description)
+            stateDigest: result.state?.digest.description,
+            parametersDigest: result.inputs?.parameters?.description,
+            inputsDigest: result.inputs?.digest.description)
     }
 }

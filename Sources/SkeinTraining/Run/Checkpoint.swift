@@ -20,11 +20,14 @@ package struct TrainingState: Sendable, Equatable {
     package var validationsSinceBest: Int
     /// `TrainingConfiguration.digest`.
     package var configurationDigest: String
+    /// SHA-256 of what the next step is computed with (`WorkInputs.parameters`); nil in a checkpoint
+    /// that an older version wrote.
+    package var parametersDigest: String?
 
     package init(
         step: Int, epoch: Int, bestValidationLoss: Double?,
         bestValidationAccuracy: Double? = nil, bestStep: Int, validationsSinceBest: Int,
-        configurationDigest: String
+        configurationDigest: String, parametersDigest: String? = nil
     ) {
         self.step = step
         self.epoch = epoch
@@ -33,6 +36,7 @@ package struct TrainingState: Sendable, Equatable {
         self.bestStep = bestStep
         self.validationsSinceBest = validationsSinceBest
         self.configurationDigest = configurationDigest
+        self.parametersDigest = parametersDigest
     }
 }
 
@@ -44,6 +48,7 @@ extension TrainingState: Decodable {
         case bestStep = "best_step"
         case validationsSinceBest = "validations_since_best"
         case configurationDigest = "configuration_sha256"
+        case parametersDigest = "parameters_sha256"
     }
 
     /// The step whose adapter the run keeps; nil before the first validation.
@@ -63,6 +68,9 @@ extension TrainingState: Decodable {
             ("validations_since_best", .integer(validationsSinceBest)),
             ("configuration_sha256", .string(configurationDigest)),
         ]
+        if let parametersDigest {
+            fields.append((CodingKeys.parametersDigest.rawValue, .string(parametersDigest)))
+        }
         return RecordFile.text(fields) + "\n"
     }
 }

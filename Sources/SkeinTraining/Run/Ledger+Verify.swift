@@ -18,6 +18,10 @@ package enum LedgerFinding: Sendable, Equatable {
     case tokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossDiffers(step: Int, ledger: Double, metrics: Double)
+    /// Lines of one step name different parameters that they were computed with.
+    case parametersDiffer(step: Int, microBatch: Int, first: String, found: String)
+    /// The step was not computed with the parameters that the step before it led to.
+    case parametersUnknown(step: Int, checkpoint: String, found: String)
 
     /// Whether it is about metrics.jsonl alone.
     package var isOfMetrics: Bool {
@@ -56,13 +60,16 @@ extension Ledger {
     ///   - ledger: path of ledger.jsonl.
     ///   - metrics: path of metrics.jsonl.
     ///   - store: where both are.
+    ///   - parameters: SHA-256, as hexadecimal digits, of the parameters after some steps (0: before
+    ///     the first), as checkpoints have them: the next step must name them.
     ///   - doneSteps: how many steps are done, if the caller knows.
     ///   - microBatchCount: number of micro-batches of a step by the plan, if the caller has it;
     ///     otherwise the highest index says how many there are.
     /// - Returns: what was counted, and what is wrong.
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     package static func verify(
-        ledger: String, metrics: String, in store: any Store = DiskStore(), doneSteps: Int = 0,
+        ledger: String, metrics: String, in store: any Store = DiskStore(),
+        parameters: [Int: String] = [:], doneSteps: Int = 0,
         microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
@@ -72,7 +79,8 @@ extension Ledger {
             committed[metrics.step] = metrics
             steps.append(metrics.step)
         }
-        var check = Check(committed: committed, microBatchCount: microBatchCount)
+        var check = Check(
+            committed: committed, microBatchCount: microBatchCount, parameters: parameters)
         // Every step from 1 on, once and in order: a step may not be missing from both files.
         for (place, step) in steps.enumerated() where step != place + 1 {
             check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))
@@ -90,6 +98,7 @@ extension Ledger {
     private struct Check {
         let committed: [Int: StepMetrics]
         let microBatchCount: ((Int) -> Int)?
+        let parameters: [Int: String]
         let lastCommitted: Int
         /// Ascending. Only these steps are visited: a damaged number may be of any size.
         let committedSteps: [Int]
@@ -99,8 +108,12 @@ extension Ledger {
         var entries: [LedgerEntry] = []
         var lastStep = 0
 
-        init(committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?) {
+        init(
+            committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?,
+            parameters: [Int: String]
+        ) {
             self.committed = committed
+            self.parameters = parameters
             self.microBatchCount = microBatchCount
             committedSteps = committed.keys.sorted()
             lastCommitted = committedSteps.last ?? 0
@@ -140,6 +153,23 @@ extension Ledger {
             }
             checkCounts(step)
             checkTotals(step, metrics)
+            checkParameters(step)
+        }
+
+        /// Old lines name no parameters.
+        private mutating func checkParameters(_ step: Int) {
+            let named = entries.filter { $0.parametersDigest != nil }
+            guard let first = named.first?.parametersDigest else { return }
+            if let other = named.first(where: { $0.parametersDigest != first }) {
+                report.note(
+                    .parametersDiffer(
+                        step: step, microBatch: other.microBatch, first: first,
+                        found: other.parametersDigest ?? ""))
+            }
+            if let expected = parameters[step - 1], expected != first {
+                report.note(
+                    .parametersUnknown(step: step, checkpoint: expected, found: first))
+            }
         }
 
         private mutating func checkCounts(_ step: Int) {

@@ -18,6 +18,11 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
     /// SHA-256 of the logical worker's state after the round; nil, and not written, without local
     /// steps.
     package var stateDigest: String?
+    /// SHA-256 of the parameters that it was computed with (`WorkInputs`); nil, and not written, in
+    /// lines of versions before 2026-11-27.
+    package var parametersDigest: String?
+    /// SHA-256 of all that it was computed from; likewise.
+    package var inputsDigest: String?
 
     enum CodingKeys: String, CodingKey {
         case step, worker, attempt, tokens
@@ -26,11 +31,14 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         case lossSum = "loss_sum"
         case gradientDigest = "gradient_sha256"
         case stateDigest = "state_sha256"
+        case parametersDigest = "parameters_sha256"
+        case inputsDigest = "inputs_sha256"
     }
 
     package init(
         step: Int, microBatch: Int, worker: String, attempt: Int, tokens: Int, lossTokens: Int,
-        lossSum: Double, gradientDigest: String, stateDigest: String? = nil
+        lossSum: Double, gradientDigest: String, stateDigest: String? = nil,
+        parametersDigest: String? = nil, inputsDigest: String? = nil
     ) {
         self.step = step
         self.microBatch = microBatch
@@ -41,6 +49,8 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         self.lossSum = lossSum
         self.gradientDigest = gradientDigest
         self.stateDigest = stateDigest
+        self.parametersDigest = parametersDigest
+        self.inputsDigest = inputsDigest
     }
 
     package var line: JSONLine {
@@ -52,6 +62,12 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         ]
         if let stateDigest {
             fields.append((CodingKeys.stateDigest.rawValue, .string(stateDigest)))
+        }
+        if let parametersDigest {
+            fields.append((CodingKeys.parametersDigest.rawValue, .string(parametersDigest)))
+        }
+        if let inputsDigest {
+            fields.append((CodingKeys.inputsDigest.rawValue, .string(inputsDigest)))
         }
         return JSONLine(fields)
     }

@@ -14,6 +14,11 @@ package struct RunFile: Sendable, Equatable {
     package var dataDigest: String
     /// Of the validation file, if there is one.
     package var validationDigest: String?
+    /// Of the file of test rows, if there is one.
+    package var testDigest: String?
+    /// `ResolvedRecipe`; nil in a file that an older version wrote. Such a file does not say whether
+    /// there were test rows, either.
+    package var recipeDigest: String?
     /// Of the adapter that the run started from, if there is one.
     package var initAdapterDigest: String?
     /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
@@ -23,7 +28,8 @@ package struct RunFile: Sendable, Equatable {
 
     package init(
         version: String, fingerprint: String, model: String, data: String, modelDigest: String,
-        dataDigest: String, validationDigest: String? = nil, initAdapterDigest: String? = nil,
+        dataDigest: String, validationDigest: String? = nil, testDigest: String? = nil,
+        recipeDigest: String? = nil, initAdapterDigest: String? = nil,
         rowsDigest: String? = nil, planDigest: String? = nil, configuration: TrainingConfiguration
     ) {
         self.version = version
@@ -33,6 +39,8 @@ package struct RunFile: Sendable, Equatable {
         self.modelDigest = modelDigest
         self.dataDigest = dataDigest
         self.validationDigest = validationDigest
+        self.testDigest = testDigest
+        self.recipeDigest = recipeDigest
         self.initAdapterDigest = initAdapterDigest
         self.rowsDigest = rowsDigest
         self.planDigest = planDigest
@@ -47,8 +55,10 @@ package struct RunFile: Sendable, Equatable {
             ("model", .string(model)), ("model_sha256", .string(modelDigest)),
             ("data", .string(data)), ("data_sha256", .string(dataDigest)),
             ("validation_sha256", optional(validationDigest)),
+            ("test_sha256", optional(testDigest)),
             ("init_adapter_sha256", optional(initAdapterDigest)),
             ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
+            ("recipe_sha256", optional(recipeDigest)),
             ("configuration_sha256", .string(configuration.digest.description)),
             ("configuration", .object(configuration.fields)),
         ]) + "\n"
@@ -83,6 +93,8 @@ package struct RunFile: Sendable, Equatable {
             model: try string("model"), data: try string("data"),
             modelDigest: try string("model_sha256"), dataDigest: try string("data_sha256"),
             validationDigest: object["validation_sha256"] as? String,
+            testDigest: object["test_sha256"] as? String,
+            recipeDigest: object["recipe_sha256"] as? String,
             initAdapterDigest: object["init_adapter_sha256"] as? String,
             rowsDigest: object["rows_sha256"] as? String,
             planDigest: object["plan_sha256"] as? String,
@@ -116,8 +128,14 @@ package struct RunFile: Sendable, Equatable {
         compare("model (SHA-256)", recorded.modelDigest, modelDigest)
         compare("data (SHA-256)", recorded.dataDigest, dataDigest)
         compare("validation data (SHA-256)", recorded.validationDigest, validationDigest)
+        if recorded.recipeDigest != nil {
+            compare("test data (SHA-256)", recorded.testDigest, testDigest)
+        }
         compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
         differences += configuration.differences(from: recorded.configuration)
+        if differences.isEmpty, recorded.recipeDigest != nil {
+            compare("values of all options (SHA-256)", recorded.recipeDigest, recipeDigest)
+        }
         if differences.isEmpty, recorded.namesRows {
             compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
             compare(Self.madeFields[1], recorded.planDigest, planDigest)

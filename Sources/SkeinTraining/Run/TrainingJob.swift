@@ -128,9 +128,8 @@ package struct TrainingJob: Sendable {
         validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
         let digests = DataDigests(training: training, validation: validation, plan: plan)
         dataIdentity = digests.identity(file: file.digest)
-        test =
-            try files.test.map { try source.files($0, allowingNone: true).joined.encoded.rows }
-            ?? []
+        let tested = try files.test.map { try source.files($0, allowingNone: true).joined }
+        test = tested?.encoded.rows ?? []
         tokenOrigin = source.origin
         report = DataReport(
             lines: file.lines, encoded: encoded, split: split,
@@ -141,6 +140,8 @@ package struct TrainingJob: Sendable {
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
             model: model.path, data: dataPath, modelDigest: modelDigest.wait().description,
             dataDigest: file.digest.description, validationDigest: held?.digest.description,
+            testDigest: tested?.digest.description,
+            recipeDigest: try ResolvedRecipe.digest(configuration, shape).description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
     }

@@ -121,7 +121,8 @@ package struct TrainingRun: Sendable {
             job: job, directory: directory,
             source: SourceInTurn(
                 source: LocalGradientSource(
-                    engine: engine, threads: compute.threads, logical: job.logicalWorkers(engine)),
+                    engine: engine, threads: compute.threads, logical: job.logicalWorkers(engine),
+                    recipe: job.workRecipe),
                 turns: compute.turns),
             validate: { [job] in try evaluate(job.validation, $0) },
             sample: { parameters, step, epoch in

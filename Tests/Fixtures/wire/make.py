@@ -32,17 +32,21 @@ def key(round_, index):
     return struct.pack("<QI", round_, index)
 
 
+def digest(text_):
+    return hashlib.sha256(text_.encode()).digest()
+
+
 def run(start, count):
     return bytes((start + i) % 256 for i in range(count))
 
 
 TOKEN = b"skein"
 TERM = 7
-MODEL, DATA, OPTIONS = run(0x60, 32), run(0x80, 32), run(0xA0, 32)
+MODEL, DATA, OPTIONS, VALUES = run(0x60, 32), run(0x80, 32), run(0xA0, 32), run(0xD0, 32)
 
-hello = (struct.pack("<BBB", 0, 0, 1) + text("goose-1") + run(0x10, 16) + run(0x20, 32)
+hello = (struct.pack("<BBB", 3, 3, 1) + text("goose-1") + run(0x10, 16) + run(0x20, 32)
          + text("skein 0.1.0"))
-challenge = struct.pack("<B", 0) + run(0x40, 32)
+challenge = struct.pack("<B", 3) + run(0x40, 32)
 transcript = hashlib.sha256(hello + challenge).digest()
 worker_proof = mac(TOKEN, b"skein worker proof 1", transcript)
 coordinator_proof = mac(TOKEN, b"skein coordinator proof 1", transcript)
@@ -50,25 +54,27 @@ session = mac(TOKEN, b"skein session 1", transcript)
 up = mac(session, b"worker to coordinator")
 down = mac(session, b"coordinator to worker")
 
-offer = (coordinator_proof + struct.pack("<I", TERM) + MODEL + DATA + OPTIONS
+offer = (coordinator_proof + struct.pack("<I", TERM) + run(0xC0, 16) + MODEL + DATA + OPTIONS
+         + VALUES
          + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
          + struct.pack("<I", 10) + b'{"rank":8}' + struct.pack("<II", 512, 1)
          + text("model.safetensors") + struct.pack("<Q", 5) + hashlib.sha256(b"goose").digest())
-ready = (MODEL + DATA + OPTIONS + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
-         + struct.pack("<HIQI", 2, TERM, 3, 1) + key(4, 1))
-lease = (key(5, 2) + struct.pack("<IBIQ", 1, 1, 9, 3) + struct.pack("<I", 1)
+ready = (MODEL + DATA + OPTIONS + VALUES + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
+         + struct.pack("<HQ", 2, 3) + digest("old parameters") + struct.pack("<I", 1) + key(4, 1))
+lease = (key(5, 2) + struct.pack("<IBIQ", 1, 1, 9, 3) + digest("old parameters") + struct.pack("<I", 1)
          + struct.pack("<II4i", 17, 4, 1, 450, 28, 2) + struct.pack("<III", 1, 2, 4))
 result = (key(5, 2) + struct.pack("<IBIIId", 1, 1, 4, 2, 0, 5.25)
-          + hashlib.sha256(b"gradient").digest() + b"packed")
+          + digest("gradient") + digest("inputs") + b"packed")
 
 rows = (struct.pack("<I", 2) + struct.pack("<II4i", 17, 4, 1, 450, 28, 2)
         + struct.pack("<III", 1, 2, 4) + struct.pack("<II2i", 18, 2, 1, 2)
         + struct.pack("<III", 1, 1, 2))
-local_lease = (key(6, 1) + struct.pack("<IBIQ", 1, 3, 10, 4) + hashlib.sha256(b"state").digest()
-               + struct.pack("<BQ", 1, 40) + rows + struct.pack("<IIIII", 2, 1, 1, 1, 1))
+local_lease = (key(6, 1) + struct.pack("<IBIQ", 1, 3, 10, 4) + digest("parameters")
+               + digest("state") + struct.pack("<BQ", 1, 40) + rows + struct.pack("<IIIII", 2, 1, 1, 1, 1))
 
 
-pair_lease = (key(7, 0) + struct.pack("<IBIQ", 1, 0x81, 11, 5) + rows
+pair_lease = (key(7, 0) + struct.pack("<IBIQ", 1, 0x81, 11, 5) + digest("new parameters")
+              + rows
               + struct.pack("<dI2d", 0.5, 2, -3.25, -7.5))
 
 
@@ -116,7 +122,7 @@ OLD = (struct.pack("<H", 1)
 
 
 def header(major, number, term, sequence, message, checksum):
-    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 2, number, 0, 40, term, sequence,
+    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 3, number, 0, 40, term, sequence,
                        len(message), len(message), checksum)
     return head + struct.pack("<I", crc32c(head))
 

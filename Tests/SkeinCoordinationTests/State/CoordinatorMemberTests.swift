@@ -5,20 +5,45 @@ import Testing
 
 @Suite("who is let in and who is waited for")
 struct CoordinatorMemberTests {
-    @Test("a newer process of the same name takes its place, and the old one stays out")
-    func superseded() {
+    @Test("who is heard keeps its name; a newcomer is told, and gets it when the other is silent")
+    func nameTaken() {
         var desk = Desk()
         desk.join(1, incarnation: 1)
         desk.open([1])
-        let said = desk.join(1, incarnation: 2, as: 5, at: 1)
-        #expect(said.rejections.map(\.code) == [.superseded])
-        #expect(said.leases == ["0>5"])
-        #expect(desk.at(1, .left(PeerID(1), .lost("reset"))) == [])
-        let old = desk.state.admission(name: "w1", incarnation: [1], now: .seconds(2))
-        #expect(old?.code == .superseded)
-        // When the newer one has gone, the name is free.
-        desk.at(2, .left(PeerID(5), .goodbye))
-        #expect(desk.state.admission(name: "w1", incarnation: [1], now: .seconds(2)) == nil)
+        let told = desk.state.admission(name: "w1", incarnation: [2], now: .seconds(1))
+        #expect(told?.code == .nameTaken)
+        #expect(told?.reason == "w1 (10.0.0.1:4011) has this name and was heard 1.0 s ago")
+        #expect(told?.retryMilliseconds == 1500)
+        // It prepares for so long that the other one may be back.
+        #expect(desk.join(1, incarnation: 2, as: 5, at: 1).rejections.map(\.code) == [.nameTaken])
+        desk.at(2, .heard(PeerID(1), []))
+        func code(_ incarnation: UInt8, _ seconds: Int) -> RejectCode? {
+            desk.state.admission(
+                name: "w1", incarnation: [incarnation], now: .seconds(seconds))?.code
+        }
+        #expect(code(2, 4) == .nameTaken)
+        #expect(code(1, 4) == nil)
+        let said = desk.join(1, incarnation: 2, as: 6, at: 4.6)
+        #expect(said.rejections.map(\.code) == [.timeout])
+        #expect(said.leases == ["0>6"])
+        #expect(desk.at(4.6, .left(PeerID(1), .lost("reset"))) == [])
+        // The one that was silent comes back.
+        #expect(code(1, 5) == .nameTaken)
+        desk.at(6, .left(PeerID(6), .goodbye))
+        #expect(code(1, 6) == nil)
+    }
+
+    @Test("nobody but the coordinator's own worker has its name")
+    func ownName() {
+        for own in [nil, [7]] as [[UInt8]?] {
+            var settings = CoordinatorSettings()
+            settings.ownIncarnation = own
+            let state = CoordinatorState(settings: settings, now: .zero)
+            let other = state.admission(name: "local", incarnation: [8], now: .zero)
+            #expect(other?.code == .nameTaken)
+            let found = state.admission(name: "local", incarnation: [7], now: .zero)
+            #expect((found == nil) == (own != nil))
+        }
     }
 
     @Test("a worker that connects again before its old connection ended keeps its name")
@@ -79,7 +104,7 @@ struct CoordinatorMemberTests {
         _ = small.handle(.joined(PeerID(1), member), now: .zero)
         let full = small.admission(name: "b", incarnation: [1], now: .zero)
         #expect(full?.code == .full)
-        #expect(small.admission(name: "a", incarnation: [2], now: .zero) == nil)
+        #expect(small.admission(name: "a", incarnation: [2], now: .seconds(3)) == nil)
     }
 
     @Test("thread counts from a hostile or broken peer are clamped", arguments: [-5, 0, 1 << 40])

@@ -100,7 +100,7 @@ struct WorkerConnectionTests {
         bench.at(0, .start)
         bench.at(0, .connected)
         let rejection = Rejection(code: code, reason: "why", retryMilliseconds: 3000)
-        var said = bench.at(0, .rejected(rejection))
+        var said = bench.at(0, .rejected(rejection, isTagged: true))
         #expect(said.contains(.leaveRun) == [.data, .configuration].contains(code))
         said.removeAll { $0 == .leaveRun }
         if code.isFinal {
@@ -110,6 +110,119 @@ struct WorkerConnectionTests {
             let delay = Duration.milliseconds(code == .quarantined ? 3050 : 3100)
             #expect(said == [.disconnect("rejected"), .connect(after: delay)])
         }
+    }
+
+    @Test(
+        "whatever a stranger says without a tag, the worker tries again and keeps what it has",
+        arguments: RejectCode.allCases)
+    func strangers(_ code: RejectCode) {
+        for hasWorked in [false, true] {
+            var bench = Bench()
+            if hasWorked {
+                bench.join(at: 0)
+                bench.lease(0, at: 1)
+                bench.at(1, .computed(thread: 0, key(0)))
+                bench.at(1, .disconnected("the peer closed the connection"))
+            } else {
+                bench.at(0, .start)
+            }
+            bench.at(1, .connected)
+            // As long a pause as can be said.
+            let rejection = Rejection(code: code, reason: "why", retryMilliseconds: .max)
+            let said = bench.at(1, .rejected(rejection, isTagged: false), jitter: 0)
+            #expect(said == [.disconnect("refused"), .connect(after: .zero)], "\(hasWorked)")
+            bench.at(2, .connected)
+            let other = bench.at(2, .refused("it speaks version 3"), jitter: 0)
+            #expect(other == [.disconnect("refused"), .connect(after: .zero)])
+            #expect(bench.state.lastFailure.contains("has not proved the token"))
+            guard hasWorked else { continue }
+            bench.at(3, .connected)
+            bench.at(3, .offered(term: 1))
+            #expect(bench.at(3, .prepared) == [.ready(held: [key(0)])])
+        }
+    }
+
+    @Test(
+        "a worker that was let in waits for its run, whatever another coordinator at its address says",
+        arguments: RejectCode.allCases)
+    func otherCoordinators(_ code: RejectCode) {
+        var bench = Bench(patience: .seconds(5))
+        bench.join(at: 0)
+        bench.at(1, .disconnected("reset"))
+        bench.at(1, .connected)
+        bench.at(1, .offered(term: 1))
+        let said = bench.at(
+            1, .rejected(Rejection(code: code, reason: "why"), isTagged: true), jitter: 0)
+        // A thread that hangs cannot be ended, and of two connections the newer one counts.
+        let isOver = code == .stuck || code == .superseded
+        #expect(said.contains(where: isFinish) == isOver)
+        #expect(said.contains(.connect(after: .zero)) == !isOver)
+        guard !isOver, code != .quarantined else { return }
+        #expect(bench.at(7, .tick).contains(where: isFinish))
+    }
+
+    @Test("an offer that is of no use ends a worker that has never worked, and no other")
+    func uselessOffer() {
+        for hasWorked in [false, true] {
+            var bench = Bench()
+            if hasWorked {
+                bench.join(at: 0)
+                bench.at(1, .disconnected("reset"))
+            } else {
+                bench.at(0, .start)
+            }
+            bench.at(1, .connected)
+            #expect(bench.at(1, .offered(term: 1, start: [1])).last == .prepare)
+            let said = bench.at(1, .notPrepared(.offer("unknown options")), jitter: 0)
+            let expected: [WorkerState.Directive] =
+                hasWorked
+                ? [.disconnect("the offer is of no use"), .connect(after: .zero)] : [.fail]
+            #expect(said == expected)
+            if hasWorked { #expect(bench.at(2, .notPrepared(.offer("again"))) == []) }
+        }
+    }
+
+    @Test("a model that came damaged is fetched once more; one that was lost on its way, always")
+    func damagedModel() {
+        var bench = Bench()
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        bench.at(0, .offered(term: 1))
+        #expect(bench.at(1, .notPrepared(.connectionLost)) == [.prepare])
+        #expect(bench.at(2, .notPrepared(.damaged("a"))) == [.prepare])
+        #expect(bench.at(3, .notPrepared(.connectionLost)) == [.prepare])
+        #expect(bench.at(4, .notPrepared(.damaged("b"))) == [.fail])
+        #expect(bench.at(5, .notPrepared(.own)) == [.fail])
+    }
+
+    @Test("parameters that cannot be used are asked for as a member; READY speaks for those before")
+    func parametersNeeded() {
+        var bench = Bench()
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        #expect(bench.at(0, .parametersNeeded(version: 4)) == [])
+        bench.at(0, .offered(term: 1))
+        #expect(bench.at(0, .prepared) == [.ready(held: [])])
+        #expect(bench.at(0, .parametersNeeded(version: 6)) == [])
+        let welcome = Welcome(heartbeatMilliseconds: 500, silenceMilliseconds: 2500)
+        #expect(bench.at(1, .welcomed(welcome)) == [.askParameters(version: 6)])
+        #expect(bench.at(1, .parametersNeeded(version: 7)) == [.askParameters(version: 7)])
+    }
+
+    @Test("another start of the coordinator is another one, though its term is the same")
+    func restoredCopy() {
+        var bench = Bench()
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        bench.at(0, .offered(term: 7, start: [1]))
+        bench.at(0, .prepared)
+        bench.at(0, .welcomed(Welcome(heartbeatMilliseconds: 500, silenceMilliseconds: 2500)))
+        bench.lease(0, at: 1)
+        bench.at(1, .computed(thread: 0, key(0)))
+        bench.at(2, .disconnected("reset"))
+        bench.at(2, .connected)
+        #expect(bench.at(2, .offered(term: 7, start: [2])) == [.forget(key(0)), .prepare])
+        #expect(bench.at(2, .prepared) == [.ready(held: [])])
     }
 
     @Test("it keeps nothing of another run, and is ready for the new one once it is prepared")
@@ -127,6 +240,8 @@ struct WorkerConnectionTests {
                 .abandon(thread: 1, key(1)), .forget(key(1)), .forget(key(0)), .leaveRun,
             ])
         bench.at(5, .abandoned(thread: 1, key(1)))
+        // There is room for the new run's engine only now.
+        #expect(bench.at(5, .leftRun) == [.prepare])
         #expect(bench.at(6, .prepared) == [.ready(held: [])])
     }
 
@@ -140,7 +255,8 @@ struct WorkerConnectionTests {
             bench.at(time, .connected)
             bench.at(time, .offered(term: 1))
             let said = bench.at(
-                time + 0.5, .rejected(Rejection(code: .data, reason: "other data")))
+                time + 0.5,
+                .rejected(Rejection(code: .data, reason: "other data"), isTagged: true))
             ending = said.first(where: isFinish)
         }
         #expect(
@@ -157,7 +273,10 @@ struct WorkerConnectionTests {
         bench.at(0, .start)
         bench.at(0, .connected)
         bench.at(
-            1, .rejected(Rejection(code: .quarantined, reason: "x", retryMilliseconds: 10_000)))
+            1,
+            .rejected(
+                Rejection(code: .quarantined, reason: "x", retryMilliseconds: 10_000),
+                isTagged: true))
         #expect(bench.at(12, .connected) == [])
         #expect(bench.at(12, .tick) == [])
         #expect(bench.at(17, .tick).contains(.disconnect("no answer")))

@@ -116,7 +116,7 @@ struct WorkerWorkTests {
         #expect(
             bench.at(2, .offered(term: 2)) == [
                 .abandon(thread: 0, key(0, round: 8)), .forget(key(0, round: 8)),
-                .forget(key(1, round: 8)),
+                .forget(key(1, round: 8)), .prepare,
             ])
         #expect(bench.at(2, .prepared) == [.ready(held: [])])
         bench.at(

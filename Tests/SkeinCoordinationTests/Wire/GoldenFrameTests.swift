@@ -17,11 +17,11 @@ struct GoldenFrameTests {
 
     private var hello: Hello {
         Hello(
-            minor: 0...0, role: .worker, name: "goose-1", incarnation: run(0x10, 16),
+            minor: 3...3, role: .worker, name: "goose-1", incarnation: run(0x10, 16),
             nonce: run(0x20, 32), software: "skein 0.1.0")
     }
 
-    private var challenge: Challenge { Challenge(minor: 0, nonce: run(0x40, 32)) }
+    private var challenge: Challenge { Challenge(minor: 3, nonce: run(0x40, 32)) }
 
     private var transcript: HandshakeTranscript {
         HandshakeTranscript(hello: hello, challenge: challenge)
@@ -30,8 +30,9 @@ struct GoldenFrameTests {
     private var offer: Offer {
         Offer(
             proof: transcript.coordinatorProof(token: token), term: 7,
-            modelDigest: run(0x60, 32), dataDigest: run(0x80, 32),
-            configurationDigest: run(0xa0, 32), fingerprint: fingerprint,
+            start: run(0xc0, 16), modelDigest: run(0x60, 32), dataDigest: run(0x80, 32),
+            configurationDigest: run(0xa0, 32), recipeDigest: run(0xd0, 32),
+            fingerprint: fingerprint,
             configuration: Array(#"{"rank":8}"#.utf8), longestRow: 512,
             modelFiles: [
                 .init(name: "model.safetensors", byteCount: 5, digest: digest("goose"))
@@ -41,8 +42,10 @@ struct GoldenFrameTests {
     private var ready: Ready {
         Ready(
             modelDigest: run(0x60, 32), dataDigest: run(0x80, 32),
-            configurationDigest: run(0xa0, 32), fingerprint: fingerprint, threads: 2,
-            parameterTerm: 7, parameterVersion: 3, held: [WorkKey(round: 4, index: 1)])
+            configurationDigest: run(0xa0, 32), recipeDigest: run(0xd0, 32),
+            fingerprint: fingerprint, threads: 2,
+            parameterVersion: 3, parameterDigest: digest("old parameters"),
+            held: [WorkKey(round: 4, index: 1)])
     }
 
     private let key = WorkKey(round: 5, index: 2)
@@ -62,6 +65,7 @@ struct GoldenFrameTests {
                 .lease(
                     LeaseGrant(
                         key: key, attempt: 1, kind: .gradient, step: 9, parameterVersion: 3,
+                        parameterDigest: digest("old parameters"),
                         rows: [.init(number: 17, ids: [1, 450, 28, 2], targets: [2..<4])]))
             ),
             (
@@ -78,6 +82,7 @@ struct GoldenFrameTests {
                     WorkResult(
                         key: key, attempt: 1, kind: .gradient, tokens: 4, lossTokens: 2,
                         correct: 0, lossSum: 5.25, digest: digest("gradient"),
+                        inputs: digest("inputs"),
                         payload: Array("packed".utf8)))
             ),
             (
@@ -99,7 +104,7 @@ struct GoldenFrameTests {
                 .lease(
                     LeaseGrant(
                         key: key, attempt: 1, kind: .local, step: 10, parameterVersion: 4,
-                        rows: rows,
+                        parameterDigest: digest("parameters"), rows: rows,
                         local: LocalLease(
                             state: digest("state"), wantsState: true, scheduledSteps: 40,
                             steps: [[1], [1]])))
@@ -120,7 +125,8 @@ struct GoldenFrameTests {
                 .lease(
                     LeaseGrant(
                         key: WorkKey(round: 7, index: 0), attempt: 1, kind: .gradient, step: 11,
-                        parameterVersion: 5, rows: rows,
+                        parameterVersion: 5, parameterDigest: digest("new parameters"),
+                        rows: rows,
                         pairs: PairLease(tokenShare: 0.5, references: [-3.25, -7.5])))
             ),
         ]
@@ -193,7 +199,9 @@ struct GoldenFrameTests {
                 speaker == .dialler ? keys.workerToCoordinator : keys.coordinatorToWorker
             frame.bytes.withUnsafeBytes { readers[speaker]?.append($0) }
             let read = try readers[speaker]?.next()
-            #expect(read == ReceivedMessage(message: message, term: term))
+            let isTagged = message.type.rawValue > MessageType.authentication.rawValue
+            #expect(
+                read == ReceivedMessage(message: message, term: term, isTagged: isTagged))
             if message.type == .challenge || message.type == .authentication {
                 queues[speaker]?.authenticate(with: key)
                 readers[speaker]?.authenticate(with: key)

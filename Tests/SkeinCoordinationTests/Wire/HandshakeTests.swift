@@ -7,7 +7,8 @@ struct HandshakeTests {
     private static let digest = [UInt8](repeating: 3, count: 32)
 
     private func hello(
-        _ minor: ClosedRange<UInt8> = 0...0, role: PeerRole = .worker, nonce: UInt8 = 1
+        _ minor: ClosedRange<UInt8> = ProtocolVersion.minors, role: PeerRole = .worker,
+        nonce: UInt8 = 1
     ) -> Hello {
         Hello(
             minor: minor, role: role, name: "w1", incarnation: [UInt8](repeating: 9, count: 16),
@@ -15,17 +16,21 @@ struct HandshakeTests {
     }
 
     private let offer = Offer(
-        proof: [UInt8](repeating: 0, count: 32), term: 4, modelDigest: Self.digest,
-        dataDigest: Self.digest, configurationDigest: Self.digest, fingerprint: "engine A",
+        proof: [UInt8](repeating: 0, count: 32), term: 4,
+        start: [UInt8](repeating: 5, count: 16), modelDigest: Self.digest,
+        dataDigest: Self.digest, configurationDigest: Self.digest, recipeDigest: Self.digest,
+        fingerprint: "engine A",
         configuration: [1, 2], longestRow: 100,
         modelFiles: [.init(name: "m", byteCount: 1, digest: Self.digest)])
 
     private let ready = Ready(
         modelDigest: Self.digest, dataDigest: Self.digest, configurationDigest: Self.digest,
-        fingerprint: "engine A", threads: 1, parameterTerm: 0, parameterVersion: 0, held: [])
+        recipeDigest: Self.digest,
+        fingerprint: "engine A", threads: 1, held: [])
 
     private func coordinator(
-        token: [UInt8]? = nil, nonce: UInt8 = 2, minors: ClosedRange<UInt8> = 0...0,
+        token: [UInt8]? = nil, nonce: UInt8 = 2,
+        minors: ClosedRange<UInt8> = ProtocolVersion.minors,
         comparesFingerprints: Bool = true
     ) -> CoordinatorHandshake {
         CoordinatorHandshake(
@@ -197,11 +202,22 @@ struct HandshakeTests {
         }
     }
 
+    @Test("a worker of an earlier minor version is told so, and so is an observer")
+    func earlier() {
+        for role in PeerRole.allCases {
+            var coordinator = coordinator()
+            let found = rejection(of: .hello(hello(0...2, role: role)), by: &coordinator)
+            #expect(found?.code == .version)
+            #expect(found?.reason.contains("speaks 2.3 to 2.3, 'w1' 2.0 to 2.2") == true)
+        }
+    }
+
     @Test("a worker that computes something else is refused with both sides' facts")
     func differences() throws {
         let other = [UInt8](repeating: 0xab, count: 32)
         let cases: [(RejectCode, (inout Ready) -> Void)] = [
             (.model, { $0.modelDigest = other }), (.data, { $0.dataDigest = other }),
+            (.version, { $0.recipeDigest = other }),
             (.configuration, { $0.configurationDigest = other }),
             (.fingerprint, { $0.fingerprint = "engine B" }),
         ]
@@ -247,7 +263,8 @@ struct HandshakeTests {
             }
         }
         var worker = WorkerHandshake(token: token, hello: hello())
-        let challenge = Message.challenge(Challenge(minor: 0, nonce: Self.digest))
+        let challenge = Message.challenge(
+            Challenge(minor: ProtocolVersion.minors.upperBound, nonce: Self.digest))
         _ = try worker.receive(challenge)
         #expect(throws: HandshakeError.unexpected(.challenge)) { try worker.receive(challenge) }
     }

@@ -92,7 +92,7 @@ struct MessageAssemblerTests {
         #expect(throws: WireError.messageTooLong(.parameters, limit: 148, found: 149)) {
             try add([frame([1], .more, length: 149)])
         }
-        #expect(throws: WireError.messageTooLong(.result, limit: 69, found: 4_294_967_295)) {
+        #expect(throws: WireError.messageTooLong(.result, limit: 101, found: 4_294_967_295)) {
             try add([frame(.result, [1], .more, length: .max)])
         }
         #expect(throws: Never.self) { try add([frame([1], .more, length: 148)]) }
@@ -132,8 +132,10 @@ struct MessageAssemblerTests {
         let name = String(repeating: "x", count: 250)
         let bounds = MessageBounds(allowed: [])
         let offer = Offer(
-            proof: digest, term: 1, modelDigest: digest, dataDigest: digest,
-            configurationDigest: digest, fingerprint: String(repeating: "f", count: 256),
+            proof: digest, term: 1, start: [UInt8](repeating: 0, count: 16), modelDigest: digest,
+            dataDigest: digest,
+            configurationDigest: digest, recipeDigest: digest,
+            fingerprint: String(repeating: "f", count: 256),
             configuration: [UInt8](repeating: 1, count: Limits.configurationBytes),
             longestRow: 1,
             modelFiles: (1000..<1000 + Limits.modelFiles).map {
@@ -141,8 +143,9 @@ struct MessageAssemblerTests {
             })
         let ready = Ready(
             modelDigest: digest, dataDigest: digest, configurationDigest: digest,
-            fingerprint: offer.fingerprint, threads: 1, parameterTerm: 1, parameterVersion: 1,
-            held: [WorkKey](repeating: key, count: Limits.heldWork))
+            recipeDigest: digest,
+            fingerprint: offer.fingerprint, threads: 1, parameterVersion: 1,
+            parameterDigest: digest, held: [WorkKey](repeating: key, count: Limits.heldWork))
         let beat = Heartbeat(
             computing: .init(
                 repeating: .init(key: key, thousandths: 1), count: Limits.heldWork))

@@ -143,7 +143,7 @@ struct MessageCodingTests {
         func error(_ ids: [Int32], _ targets: [Range<Int>]) -> WireError? {
             let grant = LeaseGrant(
                 key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
-                parameterVersion: 1,
+                parameterVersion: 1, parameterDigest: Ready.noDigest,
                 rows: [
                     .init(number: 0, ids: ids, targets: targets),
                     .init(number: 1, ids: [1, 2], targets: [1..<2]),
@@ -179,7 +179,7 @@ struct MessageCodingTests {
         ) -> WireError? {
             let grant = LeaseGrant(
                 key: WorkKey(round: 1, index: 0), attempt: 1, kind: kind, step: 1,
-                parameterVersion: 1,
+                parameterVersion: 1, parameterDigest: Ready.noDigest,
                 rows: (0..<rows).map {
                     .init(number: UInt32($0), ids: [1, 2], targets: [1..<2])
                 }, pairs: PairLease(tokenShare: share, references: references))
@@ -231,7 +231,7 @@ struct MessageCodingTests {
         ) {
             try Message.decode(
                 .lease,
-                head + [1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12) + many)
+                head + [1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 44) + many)
         }
         #expect(
             throws: WireError.overLimit(.heartbeat, field: "computing", limit: 2048, found: 65536)

@@ -91,8 +91,10 @@ extension Offer {
     static func random(using random: inout WireRandom) -> Offer {
         let count = random.upTo(4)
         return Offer(
-            proof: random.bytes(32), term: random.integer(), modelDigest: random.bytes(32),
+            proof: random.bytes(32), term: random.integer(), start: random.bytes(16),
+            modelDigest: random.bytes(32),
             dataDigest: random.bytes(32), configurationDigest: random.bytes(32),
+            recipeDigest: random.bytes(32),
             fingerprint: random.text(256), configuration: random.bytes(random.upTo(40)),
             longestRow: random.integer(),
             modelFiles: (0..<count).map { index in
@@ -107,9 +109,10 @@ extension Ready {
     static func random(using random: inout WireRandom) -> Ready {
         Ready(
             modelDigest: random.bytes(32), dataDigest: random.bytes(32),
-            configurationDigest: random.bytes(32), fingerprint: random.text(256),
-            threads: random.integer(), parameterTerm: random.integer(),
-            parameterVersion: random.integer(),
+            configurationDigest: random.bytes(32), recipeDigest: random.bytes(32),
+            fingerprint: random.text(256),
+            threads: random.integer(), parameterVersion: random.integer(),
+            parameterDigest: random.bytes(32),
             held: (0..<random.upTo(5)).map { _ in .random(using: &random) })
     }
 }
@@ -122,7 +125,8 @@ extension LeaseGrant {
         let rows: [Row] = (0..<count).map { _ in .random(using: &random) }
         return LeaseGrant(
             key: .random(using: &random), attempt: random.integer(), kind: kind,
-            step: random.integer(), parameterVersion: random.integer(), rows: rows,
+            step: random.integer(), parameterVersion: random.integer(),
+            parameterDigest: random.bytes(32), rows: rows,
             local: kind == .local
                 ? LocalLease(
                     state: random.bytes(32), wantsState: random.upTo(1) == 1,
@@ -195,6 +199,7 @@ extension WorkResult {
             key: .random(using: &random), attempt: random.integer(), kind: kind,
             tokens: random.integer(), lossTokens: random.integer(), correct: random.integer(),
             lossSum: Double.random(in: -1e9...1e9, using: &random), digest: random.bytes(32),
+            inputs: random.bytes(32),
             payload: kind == .evaluation ? [] : random.bytes(random.upTo(60)))
     }
 }

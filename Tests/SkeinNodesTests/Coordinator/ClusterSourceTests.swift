@@ -50,12 +50,14 @@ struct ClusterSourceTests {
     }
 
     private static let parameterCount = 4
+    private static let recipe = WorkRecipe(model: [], TrainingConfiguration())
 
     private func withBench(_ body: (Bench) throws -> Void) throws {
         let loop = try EventLoop(name: "shell")
         defer { loop.stop() }
         let offer = Offer(
-            proof: [], term: 7, modelDigest: [], dataDigest: [], configurationDigest: [],
+            proof: [], term: 7, start: [], modelDigest: [], dataDigest: [], configurationDigest: [],
+            recipeDigest: [],
             fingerprint: "", configuration: [], longestRow: 3, modelFiles: [])
         let identity = try RunIdentity(
             offer: offer, parameterCount: Self.parameterCount, codec: .fp32)
@@ -68,6 +70,7 @@ struct ClusterSourceTests {
         }
         let source = ClusterSource(
             desk: CoordinatorDesk(shell: shell, counts: counts), inbox: inbox,
+            recipe: Self.recipe,
             configuration: TrainingConfiguration(), parameterCount: Self.parameterCount,
             shouldStop: { false })
         try body(Bench(shell: shell, inbox: inbox, source: source))
@@ -99,7 +102,8 @@ struct ClusterSourceTests {
         let result = WorkResult(
             key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, tokens: 3,
             lossTokens: 2, correct: 0, lossSum: 1.5,
-            digest: GradientCodec.digest(of: gradient).bytes, payload: payload)
+            digest: GradientCodec.digest(of: gradient).bytes,
+            inputs: shell.round?.inputs(0, recipe).digest.bytes ?? [], payload: payload)
         shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
     }
 

@@ -48,7 +48,8 @@ struct CoordinatorShellTests {
             let job = try TrainingJob(
                 configuration: configuration, modelPath: directory + "/tiny.gguf",
                 dataPath: directory + "/rows.jsonl", version: "test")
-            let identity = try RunIdentity(job: job, term: 7)
+            let identity = try RunIdentity(
+                job: job, term: 7, start: [UInt8](repeating: 1, count: 16))
             let loop = try EventLoop(name: "shell")
             let bench = try Confined(to: loop) { Bench(loop, identity) }
             let client = try Station.make("worker")
@@ -72,14 +73,16 @@ struct CoordinatorShellTests {
     func unsentLease() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                bench.peer.waitingGrants = [
-                    LeaseGrant(
-                        key: Self.key(3), attempt: 1, kind: .gradient, step: 1,
-                        parameterVersion: 1, rows: [])
-                ]
-                bench.shell.carryOut(.cancel(bench.peer.id, Self.key(3), .roundClosed))
-                #expect(bench.peer.waitingGrants.isEmpty)
-                bench.shell.carryOut(.cancel(bench.peer.id, Self.key(4), .roundClosed))
+                let (shell, peer) = (bench.shell, bench.peer)
+                // Its parameters are not encoded yet.
+                shell.publication = Self.publication(1, hasWhole: false)
+                _ = shell.line.publish(Self.publication(1, hasWhole: false).forLine)
+                _ = shell.line.joined(peer.id, version: 0, digest: Ready.noDigest)
+                _ = shell.line.lease(peer.id, Self.key(3), attempt: 1)
+                #expect(shell.line.waiting(for: peer.id) == [Self.key(3)])
+                shell.carryOut(.cancel(peer.id, Self.key(3), .roundClosed))
+                #expect(shell.line.waiting(for: peer.id).isEmpty)
+                shell.carryOut(.cancel(peer.id, Self.key(4), .roundClosed))
             }
             #expect(try worker.reaches { !$0.received.isEmpty })
             #expect(
@@ -95,7 +98,7 @@ struct CoordinatorShellTests {
             let loading = ModelLoading(
                 offer: offer, setup: try WorkerSetup(options, version: "test"), log: Log())
             var other = offer
-            (other.term, other.proof) = (offer.term + 1, [7])
+            (other.term, other.start, other.proof) = (offer.term + 1, [8], [7])
             #expect(loading.serves(other))
             other.configuration.append(0x20)
             #expect(!loading.serves(other))
@@ -134,114 +137,51 @@ struct CoordinatorShellTests {
                         payload: [1])))
         }
         return ParameterPublication(
-            version: version, digest: [],
+            version: version, digest: [], bases: version > 1 ? [[]] : [],
             differences: version > 1 ? [message(base: version - 1)] : [],
             snapshot: hasWhole ? message(base: 0) : nil)
     }
 
-    private static func request(_ version: UInt64) -> ReceivedMessage {
-        ReceivedMessage(message: .parameterRequest(ParameterRequest(version: version)), term: 7)
-    }
-
-    @Test("the shell hangs up on a worker that asks for the same parameters too often")
-    func floodOfRequests() throws {
-        try withBench { bench, worker in
-            try bench.call { bench in
-                bench.shell.publication = Self.publication(1)
-                for number in 0...Limits.snapshotsOfVersion {
-                    #expect(bench.peer.stage == .member)
-                    bench.shell.receive(Self.request(1), from: bench.peer)
-                    #expect(bench.peer.snapshots.count == number + 1)
-                    bench.shell.drained(bench.peer)
-                }
-                #expect(bench.peer.stage == .leaving)
-            }
-            #expect(try worker.reaches { !$0.reasons.isEmpty })
-            let types = try worker.call { $0.received.map(\.type) }
-            // What waits when the last message is sent is dropped.
-            #expect(types.count { $0 == .parameters } <= Limits.snapshotsOfVersion)
-            #expect(types.count { $0 == .rejection } == 1)
-            #expect(types.last == .rejection)
-        }
-    }
-
-    @Test("requests for a snapshot that is not encoded, or must wait, count as one")
-    func requestsBeforeTheWhole() throws {
+    @Test("what the line decides is sent: a whole, a difference, and the reason to hang up")
+    func parameters() throws {
         try withBench { bench, worker in
             try bench.call { bench in
                 let (shell, peer) = (bench.shell, bench.peer)
-                shell.publication = Self.publication(3, hasWhole: false)
-                for _ in 0...Limits.snapshotsOfVersion {
-                    shell.receive(Self.request(3), from: peer)
+                func publish(_ version: UInt64) {
+                    shell.publication = Self.publication(version)
+                    shell.carryOut(shell.line.publish(Self.publication(version).forLine))
                 }
-                #expect(peer.snapshots.count == 1)
-                // The desk does this once the training loop's thread has encoded it.
-                shell.publication = Self.publication(3)
-                shell.bringParameters(to: peer)
-                #expect(peer.isTakingWhole)
+                publish(1)
+                shell.carryOut(shell.line.joined(peer.id, version: 0, digest: Ready.noDigest))
                 shell.drained(peer)
-                // A snapshot waits for differences that have not left, too.
-                shell.publication = Self.publication(4)
-                shell.bringParameters(to: peer)
-                #expect(peer.isTakingParameters && !peer.isTakingWhole)
-                for _ in 0...Limits.snapshotsOfVersion {
-                    shell.receive(Self.request(4), from: peer)
-                }
+                publish(2)
+                shell.carryOut(shell.line.lease(peer.id, Self.key(0), attempt: 1))
                 shell.drained(peer)
-                shell.drained(peer)
-                #expect(peer.snapshots.version == 4 && peer.snapshots.count == 1)
-                #expect(peer.stage == .member)
-            }
-            #expect(try worker.reaches { $0.received.count == 3 })
-            #expect(try worker.call { Self.bases($0.received) } == [0, 3, 0])
-        }
-    }
-
-    @Test("a request that comes while a snapshot is being sent is handled once that has left")
-    func requestMeanwhile() throws {
-        try withBench { bench, worker in
-            try bench.call { bench in
-                let (shell, peer) = (bench.shell, bench.peer)
-                shell.publication = Self.publication(1)
-                for _ in 0..<4 { shell.receive(Self.request(1), from: peer) }
-                #expect(peer.snapshots.count == 1)
-                shell.drained(peer)
-                #expect(peer.snapshots.count == 2)
-                shell.drained(peer)
-                #expect(peer.snapshots.count == 2)
-                #expect(peer.stage == .member)
             }
             #expect(try worker.reaches { $0.received.count == 2 })
-            #expect(try worker.call { Self.bases($0.received) } == [0, 0])
+            try bench.call { bench in
+                let (shell, peer) = (bench.shell, bench.peer)
+                for _ in 0...SkeinCoordination.Limits.wholesOfVersion {
+                    shell.receive(
+                        ReceivedMessage(
+                            message: .parameterRequest(ParameterRequest(version: 2)), term: 7),
+                        from: peer)
+                    shell.drained(peer)
+                }
+                #expect(peer.stage == .leaving)
+            }
+            #expect(try worker.reaches { !$0.reasons.isEmpty })
+            let received = try worker.call { $0.received }
+            #expect(Self.bases(Array(received.prefix(2))) == [0, 1])
+            // What waits when the last message is sent is dropped.
+            #expect(received.count { $0.type == .parameters } <= 2 + 4)
+            #expect(received.last?.type == .rejection)
         }
     }
 
     /// What each update is based on.
     private static func bases(_ messages: [Message]) -> [UInt64?] {
         messages.map { if case .parameters(let update) = $0 { update.base } else { nil } }
-    }
-
-    @Test("no parameters are queued behind others that have not left")
-    func oneAtATime() throws {
-        try withBench { bench, worker in
-            try bench.call { bench in
-                let (shell, peer) = (bench.shell, bench.peer)
-                for version in 1...20 as ClosedRange<UInt64> {
-                    shell.publication = Self.publication(version)
-                    shell.bringParameters(to: peer)
-                }
-                #expect(peer.parameterVersion == 1)
-                // All versions in between are skipped.
-                shell.drained(peer)
-                #expect(peer.parameterVersion == 20)
-                shell.drained(peer)
-                shell.publication = Self.publication(21)
-                shell.bringParameters(to: peer)
-                #expect(peer.parameterVersion == 21)
-            }
-            #expect(try worker.reaches { $0.received.count == 3 })
-            #expect(try worker.call { Self.bases($0.received) } == [0, 0, 20])
-        }
     }
 
     @Test("results of a peer that is gone are freed, and a diverged one is still delivered")
@@ -251,7 +191,7 @@ struct CoordinatorShellTests {
                 let result = WorkResult(
                     key: Self.key(0), attempt: 1, kind: .gradient, tokens: 1, lossTokens: 1,
                     correct: 0, lossSum: .nan, digest: [UInt8](repeating: 1, count: 32),
-                    payload: [1])
+                    inputs: [UInt8](repeating: 2, count: 32), payload: [1])
                 let candidate = Candidate(peer: bench.peer.id, worker: "w", result: result)
                 let (shell, peer) = (bench.shell, bench.peer)
                 shell.handle(

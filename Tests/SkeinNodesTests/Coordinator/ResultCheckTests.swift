@@ -8,15 +8,17 @@ import Testing
 @Suite("checks of results")
 struct ResultCheckTests {
     private static let count = 1000
+    private static let recipe = WorkRecipe(model: [], TrainingConfiguration())
+    private static let round = LeasedRound(
+        number: 7, label: .step(3), kind: .gradient, step: 3,
+        rows: (0..<4).map { index in
+            [TokenizedRow(number: index, ids: [1, 2, 3, 4], targets: [1..<4])]
+        },
+        publication: ParameterPublication(
+            version: 1, digest: [UInt8](repeating: 4, count: 32), bases: [], differences: [],
+            snapshot: nil))
     private let check = ResultCheck(
-        round: LeasedRound(
-            number: 7, label: .step(3), kind: .gradient, step: 3,
-            rows: (0..<4).map { index in
-                [TokenizedRow(number: index, ids: [1, 2, 3, 4], targets: [1..<4])]
-            },
-            publication: ParameterPublication(
-                version: 1, digest: [], differences: [], snapshot: nil)),
-        codec: .fp32, parameterCount: count)
+        round: round, recipe: recipe, codec: .fp32, parameterCount: count)
 
     private func candidate(
         _ index: Int, numbers: [Float]? = nil, digest: [UInt8]? = nil, tokens: UInt32 = 4
@@ -29,7 +31,9 @@ struct ResultCheckTests {
             result: WorkResult(
                 key: WorkKey(round: 7, index: UInt32(index)), attempt: 1, kind: .gradient,
                 tokens: tokens, lossTokens: 3, correct: 0, lossSum: 2.5,
-                digest: digest ?? GradientCodec.digest(of: gradient).bytes, payload: payload))
+                digest: digest ?? GradientCodec.digest(of: gradient).bytes,
+                inputs: index < 4 ? Self.round.inputs(index, Self.recipe).digest.bytes : [],
+                payload: payload))
     }
 
     /// A verdict as text, with the gradient to be summed.
@@ -58,6 +62,46 @@ struct ResultCheckTests {
         }
         #expect(text(check(candidates[0])).hasPrefix("accepted 0 w0"))
         #expect(text(check(candidates[3])) == "its SHA-256 is not that of its gradient")
+    }
+
+    @Test("a result of other parameters, rows, options or another step or place is refused")
+    func inputs() {
+        func digest(
+            _ recipe: WorkRecipe, parameters: UInt8 = 4, step: Int = 3, row: Int = 0,
+            ids: [Int32] = [1, 2, 3, 4], kind: WorkKind = .gradient
+        ) -> [UInt8] {
+            LeasedRound(
+                number: 9, label: .step(step), kind: kind, step: step,
+                rows: [[TokenizedRow(number: row, ids: ids, targets: [1..<4])]],
+                publication: ParameterPublication(
+                    version: 2, digest: [UInt8](repeating: parameters, count: 32), bases: [],
+                    differences: [], snapshot: nil)
+            ).inputs(0, recipe).digest.bytes
+        }
+        var options = TrainingConfiguration()
+        options.seed = 1
+        let good = candidate(0).result.inputs
+        #expect(digest(Self.recipe) == good, "the round's number and the version do not matter")
+        let others = [
+            digest(WorkRecipe(model: [1], TrainingConfiguration())),
+            digest(WorkRecipe(model: [], options)), digest(Self.recipe, parameters: 5),
+            digest(Self.recipe, step: 4), digest(Self.recipe, row: 1),
+            digest(Self.recipe, ids: [1, 2, 3, 5]), digest(Self.recipe, kind: .evaluation),
+            digest(Self.recipe, kind: .logProbabilities),
+            Self.round.inputs(1, Self.recipe).digest.bytes,
+        ]
+        #expect(Set(others + [good]).count == others.count + 1)
+        for other in others {
+            var wrong = candidate(0)
+            wrong = Candidate(
+                peer: wrong.peer, worker: wrong.worker,
+                result: {
+                    var result = wrong.result
+                    result.inputs = other
+                    return result
+                }())
+            #expect(text(check(wrong)).hasPrefix("it was computed from other parameters"))
+        }
     }
 
     @Test("the second of a pair is the next item, if that is a result of the same round")

@@ -11,7 +11,7 @@ struct ResultVoteTests {
         WorkResult(
             key: WorkKey(round: 1, index: 0), attempt: 1, kind: kind, tokens: 9, lossTokens: 5,
             correct: correct, lossSum: loss, digest: [UInt8](repeating: digest, count: 32),
-            payload: [])
+            inputs: [UInt8](repeating: 0, count: 32), payload: [])
     }
 
     @Test(

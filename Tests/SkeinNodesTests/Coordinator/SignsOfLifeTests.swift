@@ -29,8 +29,10 @@ struct SignsOfLifeTests {
         let nothing = [UInt8](repeating: 0, count: 32)
         let identity = try RunIdentity(
             offer: Offer(
-                proof: [], term: 1, modelDigest: nothing, dataDigest: nothing,
-                configurationDigest: nothing, fingerprint: "none", configuration: [],
+                proof: [], term: 1, start: [UInt8](repeating: 0, count: 16), modelDigest: nothing,
+                dataDigest: nothing,
+                configurationDigest: nothing, recipeDigest: nothing, fingerprint: "none",
+                configuration: [],
                 longestRow: 1, modelFiles: []),
             parameterCount: 10, codec: .fp32)
         let counts = ShellCounts()
@@ -94,8 +96,8 @@ extension Station {
                         Ready(
                             modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
                             configurationDigest: offer.configurationDigest,
-                            fingerprint: offer.fingerprint, threads: 1, parameterTerm: 0,
-                            parameterVersion: 0, held: [])))
+                            recipeDigest: offer.recipeDigest,
+                            fingerprint: offer.fingerprint, threads: 1, held: [])))
             case .nothing, nil: break
             }
         }

@@ -75,7 +75,14 @@ struct LocalMessagesTests {
         var outer = Self.outer
         settings.outer.apply(average, to: &outer)
         let second = publisher.publish(outer.values, by: packed)
-        #expect(second.version == 2 && second.hasDifferences(from: 1))
+        #expect(second.version == 2 && second.forLine.hasDifferences(from: 1))
+        func job(_ publication: ParameterPublication) -> LeaseJob {
+            LeaseJob(
+                lease: LeaseGrant(
+                    key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
+                    parameterVersion: publication.version, parameterDigest: publication.digest,
+                    rows: []), start: [1])
+        }
         #expect(publisher.publish(outer.values, by: nil).version == 2)
         func updates(_ publication: ParameterPublication, from old: UInt64) throws
             -> [ParameterUpdate]
@@ -88,10 +95,10 @@ struct LocalMessagesTests {
         }
         let store = ParameterStore(coding)
         var all = try updates(first, from: 0) + updates(second, from: 1)
-        for update in all { #expect(store.receive(update, term: 1)) }
+        for update in all { #expect(store.receive(update, start: [1])) }
         guard
             case .parameters(let values) = store.parameters(
-                version: 2, term: 1, isAbandoned: { false })
+                of: job(second), isAbandoned: { false })
         else {
             Issue.record("no parameters")
             return
@@ -100,10 +107,10 @@ struct LocalMessagesTests {
         // Another average, with the hash of this one.
         all[1].payload[all[1].payload.count - 1] ^= 0x40
         let other = ParameterStore(coding)
-        for update in all { #expect(other.receive(update, term: 1)) }
+        for update in all { #expect(other.receive(update, start: [1])) }
         guard
             case .unusable(version: 2) = other.parameters(
-                version: 2, term: 1, isAbandoned: { false })
+                of: job(second), isAbandoned: { false })
         else {
             Issue.record("a wrong average was used")
             return
@@ -136,12 +143,15 @@ struct LocalMessagesTests {
             var payload = LocalPayload(
                 name: state.digest.bytes, change: packed, state: wantsState ? state.packed : [])
             change(&payload)
+            let recipe = WorkRecipe(model: [], TrainingConfiguration())
             let result = WorkResult(
                 key: WorkKey(round: 1, index: 0), attempt: 1, kind: .local, tokens: 9,
                 lossTokens: 6, correct: 0, lossSum: 2,
-                digest: GradientCodec.digest(of: values).bytes, payload: payload.bytes)
+                digest: GradientCodec.digest(of: values).bytes,
+                inputs: leased.inputs(0, recipe).digest.bytes, payload: payload.bytes)
             return ResultCheck(
-                round: leased, codec: .fp32, parameterCount: Self.count, local: settings
+                round: leased, recipe: recipe, codec: .fp32, parameterCount: Self.count,
+                local: settings
             )(Candidate(peer: PeerID(1), worker: "w", result: result))
         }
         func isAccepted(_ verdict: ResultCheck.Verdict) -> Bool {

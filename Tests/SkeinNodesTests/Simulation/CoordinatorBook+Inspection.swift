@@ -31,9 +31,9 @@ extension CoordinatorBook {
 
     /// What waits to be sent to a worker is leased to it.
     func inspectGrants(_ shell: CoordinatorShell) {
-        for peer in shell.peers.values {
-            for grant in peer.waitingGrants where leases[peer.id]?.contains(grant.key) != true {
-                world.violate("a lease that was taken back waits for \(peer.id): \(grant.key)")
+        for peer in shell.peers.keys {
+            for key in shell.line.waiting(for: peer) where leases[peer]?.contains(key) != true {
+                world.violate("a lease that was taken back waits for \(peer): \(key)")
             }
         }
     }

@@ -18,6 +18,7 @@ struct MadeUpModel: Sendable {
     var poisonedStep: Int?
     /// The same of the validation after a step.
     var poisonedValidation: Int?
+    let recipe: WorkRecipe
 
     private static func mix(_ a: Int, _ b: Int, _ c: Int = 0) -> UInt64 {
         var random = SplitMix(
@@ -71,12 +72,15 @@ struct MadeUpModel: Sendable {
     func result(of microBatch: MicroBatch, parameters: [Float]) -> MicroBatchResult {
         var (lossSum, gradient) = compute(microBatch, parameters)
         codec.round(&gradient, seed: seed, step: microBatch.step, microBatch: microBatch.index)
-        return MicroBatchResult(
+        var result = MicroBatchResult(
             index: microBatch.index,
             sum: GradientSum(
                 tokens: microBatch.tokenCount, lossTokens: microBatch.lossTokenCount,
                 lossSum: lossSum, gradient: gradient),
             digest: GradientCodec.digest(of: gradient), worker: "local", attempt: 1)
+        result.inputs = WorkInputs(
+            recipe, parameters: GradientCodec.digest(of: parameters), gradientOf: microBatch)
+        return result
     }
 
     /// Rows that are judged.
@@ -105,7 +109,8 @@ struct MadeUpModel: Sendable {
             return WorkResult(
                 key: lease.key, attempt: lease.attempt, kind: .evaluation, tokens: tokens,
                 lossTokens: UInt32(loss.lossTokens), correct: UInt32(loss.correct),
-                lossSum: loss.lossSum, digest: [UInt8](repeating: 0, count: 32), payload: [])
+                lossSum: loss.lossSum, digest: [UInt8](repeating: 0, count: 32),
+                inputs: inputs(lease, rows), payload: [])
         }
         let batch = MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows)
         var (lossSum, gradient) = compute(batch, parameters)
@@ -114,7 +119,12 @@ struct MadeUpModel: Sendable {
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .gradient, tokens: tokens,
             lossTokens: UInt32(batch.lossTokenCount), correct: 0, lossSum: lossSum,
-            digest: GradientCodec.digest(of: gradient).bytes, payload: payload)
+            digest: GradientCodec.digest(of: gradient).bytes, inputs: inputs(lease, rows),
+            payload: payload)
+    }
+
+    func inputs(_ lease: LeaseGrant, _ rows: [TokenizedRow]) -> [UInt8] {
+        WorkInputs(recipe, lease, rows: rows).digest.bytes
     }
 }
 
@@ -124,7 +134,9 @@ struct StraightSource: GradientSource {
 
     var workerCount: Int { 1 }
 
-    var local: (any LocalSource)? { model.logical.map { StraightRounds(workers: $0) } }
+    var local: (any LocalSource)? {
+        model.logical.map { StraightRounds(workers: $0, recipe: model.recipe) }
+    }
 
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
@@ -150,6 +162,7 @@ struct StraightSource: GradientSource {
 /// was saved, and none is kept.
 struct StraightRounds: LocalSource {
     let workers: LogicalWorkers
+    let recipe: WorkRecipe
 
     func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
         for work in round.work {
@@ -160,11 +173,14 @@ struct StraightRounds: LocalSource {
                     work, parameters: round.outer.parameters, state: start,
                     workspace: DecoderWorkspace())
             else { return }
-            try deliver(
-                MicroBatchResult(
-                    index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
-                    attempt: 1,
-                    state: NamedState(digest: outcome.state.digest, state: outcome.state)))
+            var result = MicroBatchResult(
+                index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
+                attempt: 1,
+                state: NamedState(digest: outcome.state.digest, state: outcome.state))
+            result.inputs = WorkInputs(
+                recipe, parameters: GradientCodec.digest(of: round.outer.values), work: work,
+                state: round.starts[work.worker])
+            try deliver(result)
         }
     }
 
@@ -178,13 +194,14 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
 
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
+    let recipeDigest: [UInt8]
     let fingerprint: String
     let parameters: ParameterStore
     private let local: LogicalWorkers?
     private let states: LocalStates
     private var replays: [WorkKey: StateReplay] = [:]
-    /// The term of these; a key means something else in another one.
-    private var askedTerm: UInt32 = 0
+    /// The coordinator of these; a key means something else to another one.
+    private var askedStart: [UInt8] = []
     /// Jobs whose state was asked for.
     private var asked: [ObjectIdentifier: WorkKey] = [:]
     private let offer: Offer
@@ -201,6 +218,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         model = worker.model
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
+        recipeDigest = offer.recipeDigest
         fingerprint = offer.fingerprint
         local = worker.model.logical
         states = LocalStates(workers: local?.settings.shape.workers ?? 1)
@@ -245,8 +263,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             start(job, needParameters: needParameters, needState: needState, ended: ended)
         }
         let answer = parameters.parametersNow(
-            version: job.lease.parameterVersion, term: job.term,
-            isAbandoned: { job.progress.isAbandoned })
+            of: job, isAbandoned: { job.progress.isAbandoned })
         switch answer {
         case .abandoned:
             asked[ObjectIdentifier(job.progress)] = nil
@@ -271,7 +288,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     private func hasState(
         of job: LeaseJob, _ needState: (WorkKey) -> Void
     ) -> Bool {
-        if askedTerm != job.term { (askedTerm, asked, replays) = (job.term, [:], [:]) }
+        if askedStart != job.start { (askedStart, asked, replays) = (job.start, [:], [:]) }
         guard let local = job.lease.local, local.state != LocalLease.noState,
             let name = SHA256.Digest(local.state), states.state(name) == nil,
             replays[job.lease.key] == nil
@@ -318,6 +335,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             key: lease.key, attempt: lease.attempt, kind: .local,
             tokens: UInt32(outcome.sum.tokens), lossTokens: UInt32(outcome.sum.lossTokens),
             correct: 0, lossSum: outcome.sum.lossSum, digest: outcome.digest.bytes,
+            inputs: model.inputs(lease, lease.rows.map { TokenizedRow($0) }),
             payload: LocalPayload(
                 name: name.bytes, change: outcome.payload,
                 state: steps.wantsState ? outcome.state.packed : []
@@ -363,7 +381,7 @@ final class VirtualLoading: EngineLoading, @unchecked Sendable {
 
     func serves(_ other: Offer) -> Bool {
         var other = other
-        (other.term, other.proof) = (offer.term, offer.proof)
+        (other.term, other.start, other.proof) = (offer.term, offer.start, offer.proof)
         return other == offer
     }
 

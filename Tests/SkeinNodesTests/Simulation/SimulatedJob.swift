@@ -43,13 +43,13 @@ final class SimulatedJob: Sendable {
                 configuration: configuration, modelPath: directory + "/tiny.gguf",
                 dataPath: directory + "/rows.jsonl", version: "simulated")
         }
-        identity = try RunIdentity(job: job, term: 1)
+        identity = try RunIdentity(job: job, term: 1, start: [UInt8](repeating: 0, count: 16))
     }
 
-    /// The identity in another term; the model's bytes are hashed once.
-    func identity(term: UInt32) throws -> RunIdentity {
+    /// The identity of another start; the model's bytes are hashed once.
+    func identity(term: UInt32, start: [UInt8]) throws -> RunIdentity {
         var offer = identity.offer
-        offer.term = term
+        (offer.term, offer.start) = (term, start)
         return try RunIdentity(
             offer: offer, parameterCount: job.shape.layout.count,
             codec: job.configuration.gradientCodec, local: LocalBounds(job))
@@ -59,7 +59,8 @@ final class SimulatedJob: Sendable {
         MadeUpModel(
             count: job.shape.layout.count, codec: job.configuration.gradientCodec,
             seed: job.configuration.addressedSeed, configuration: job.configuration,
-            poisonedStep: poison.step, poisonedValidation: poison.validation)
+            poisonedStep: poison.step, poisonedValidation: poison.validation,
+            recipe: job.workRecipe)
     }
 
     func expected(_ poison: Poison) throws -> Expected {
@@ -239,7 +240,8 @@ struct RunFiles: Sendable, Equatable {
         try Ledger.read(path: directory + "/ledger.jsonl", in: store) { entry in
             ledger.append(
                 "\(entry.step) \(entry.microBatch) \(entry.tokens) \(entry.lossTokens) "
-                    + "\(entry.lossSum) \(entry.gradientDigest) \(entry.stateDigest ?? "")")
+                    + "\(entry.lossSum) \(entry.gradientDigest) \(entry.stateDigest ?? "") "
+                    + "\(entry.parametersDigest ?? "none") \(entry.inputsDigest ?? "none")")
         }
         try Metrics.read(path: directory + "/metrics.jsonl", in: store) { record in
             switch record {

@@ -30,6 +30,8 @@ final class SimulatedRun: @unchecked Sendable {
     var deaths = 0
     /// Whether its process is stopped for a while in each of its lives.
     var stops = false
+    /// Whether somebody puts an older copy of the run's directory in place between two lives.
+    var restores = false
     var patience = Duration.seconds(60)
     private(set) var lives = 0
 
@@ -41,6 +43,8 @@ final class SimulatedRun: @unchecked Sendable {
     private var book: CoordinatorBook?
     /// The newest checkpoint that was said to be durable.
     private var savedStep = 0
+    /// Of the disk, with what was durable then.
+    private var copy: (disk: VirtualDisk.Copy, savedStep: Int)?
     private var watchesAt = Duration.zero
 
     /// Why the world does not go on.
@@ -78,6 +82,7 @@ final class SimulatedRun: @unchecked Sendable {
                     world.count("power lost")
                     disk.loosePower()
                 }
+                if restores { copyOrRestore() }
                 do {
                     isDead = false
                     try pass(.milliseconds(700))
@@ -99,6 +104,20 @@ final class SimulatedRun: @unchecked Sendable {
         end()
         for worker in workers { worker.end() }
         world.end()
+    }
+
+    /// Copies the directory after one death and puts the copy back after a later one: the terms since
+    /// then are given out once more.
+    private func copyOrRestore() {
+        guard let copy else {
+            self.copy = (disk.copied(), savedStep)
+            return
+        }
+        guard world.random.happens(0.7) else { return }
+        world.note("an older copy of the run's directory is put in place")
+        world.count("directory restored")
+        disk.restore(copy.disk)
+        savedStep = copy.savedStep
     }
 
     private func launch(_ worker: SimulatedWorker) {
@@ -134,7 +153,8 @@ final class SimulatedRun: @unchecked Sendable {
         self.loop = loop
         if stops { planStop(life) }
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
-        let identity = try simulated.identity(term: directory.nextTerm(first: 100))
+        let identity = try simulated.identity(
+            term: directory.nextTerm(first: 100), start: world.random.bytes(16))
         let inbox = Inbox { [self] isReady in try wait(isReady) }
         let counts = ShellCounts()
         let shell = try listen(loop, inbox, identity, counts)

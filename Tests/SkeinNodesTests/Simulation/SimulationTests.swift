@@ -41,6 +41,10 @@ struct SimulationTests {
         let run = SimulatedRun(seed: seed, workers: 2 + Int(seed % 6), of: job, poison: poison)
         if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
         run.stops = random.happens(0.15)
+        if random.happens(0.15) {
+            run.restores = true
+            run.deaths = Int.random(in: 3...6, using: &random)
+        }
         return run
     }
 
@@ -52,7 +56,8 @@ struct SimulationTests {
         let seeds = Self.seeds
         for seed in seeds {
             let run = try Self.run(seed)
-            run.run(limit: .seconds(400))
+            // A worker that hangs holds a run up for five patiences; more lives take more time besides.
+            run.run(limit: .seconds(run.restores ? 800 : 400))
             counts.merge(run.world.counts) { $0 + $1 }
             fullness.merge(run.world.fullness) { max($0, $1) }
             if seeds.count == 1 || !run.violations.isEmpty, found == 0 {
@@ -83,6 +88,7 @@ struct SimulationTests {
             "cancel the worker drains", "disconnect timeout", "disconnect quarantined",
             "disconnect superseded", "deliver",
             "coordinator stopped", "coordinator died", "died at the disk", "power lost", "resumed",
+            "directory restored",
         ] {
             #expect(counts[event, default: 0] > 0, "\(event) never happened")
         }
@@ -104,6 +110,10 @@ struct SimulationTests {
             if random.happens(0.1) { poison.step = Int.random(in: 1...20, using: &random) }
             let run = SimulatedRun(seed: seed, workers: 1 + Int(seed % 5), of: job, poison: poison)
             if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
+            if random.happens(0.15) {
+                run.restores = true
+                run.deaths = Int.random(in: 3...6, using: &random)
+            }
             run.run(limit: .seconds(2000))
             counts.merge(run.world.counts) { $0 + $1 }
             guard !run.violations.isEmpty else { continue }
@@ -115,7 +125,7 @@ struct SimulationTests {
         guard seeds.count >= 160, seeds.first == 1 else { return }
         for event in [
             "state rebuilt", "coordinator died", "resumed", "lease given back by w", "dispute",
-            "replay",
+            "replay", "directory restored",
         ] {
             #expect(counts[event, default: 0] > 0, "\(event) never happened")
         }

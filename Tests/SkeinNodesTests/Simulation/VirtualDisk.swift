@@ -68,6 +68,30 @@ final class VirtualDisk: @unchecked Sendable {
         directories = flushedDirectories
     }
 
+    /// All that a disk holds at one moment.
+    struct Copy {
+        fileprivate let files: [String: [UInt8]]
+        fileprivate let flushed: [String: [UInt8]]
+        fileprivate let directories: Set<String>
+        fileprivate let flushedDirectories: Set<String>
+        fileprivate let moves: [(old: String, new: String)]
+        fileprivate let removed: Set<String>
+    }
+
+    /// What somebody copies to another place, while no process uses the disk.
+    func copied() -> Copy {
+        Copy(
+            files: files, flushed: flushed, directories: directories,
+            flushedDirectories: flushedDirectories, moves: moves, removed: removed)
+    }
+
+    /// Puts a copy in place of all that is there.
+    func restore(_ copy: Copy) {
+        (files, flushed) = (copy.files, copy.flushed)
+        (directories, flushedDirectories) = (copy.directories, copy.flushedDirectories)
+        (moves, removed) = (copy.moves, copy.removed)
+    }
+
     // MARK: What a store does step by step
 
     fileprivate func makeDirectory(_ path: String) {

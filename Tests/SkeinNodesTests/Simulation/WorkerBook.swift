@@ -59,6 +59,11 @@ struct WorkerBook {
             case .disconnect("drained"):
                 let isBusy = busy.keys.contains { !abandoned.contains($0) }
                 if isBusy || !kept.isEmpty { violate("leaves with work, as if it had none") }
+            case .prepare:
+                if shell.connection == nil { violate("prepares for no offer") }
+            case .askParameters:
+                if shell.connection == nil { violate("asks for parameters without a connection") }
+            case .fail: violate("fails")
             case .connect, .disconnect, .log, .finish: break
             }
         }
@@ -87,7 +92,7 @@ struct WorkerBook {
             if !rows.contains(key) { early.insert(key) }
         // Nothing damages bytes here.
         case .disconnected(let how) where how.contains("broke the protocol"): violate(how)
-        case .rejected(let rejection) where rejection.code == .protocolViolation:
+        case .rejected(let rejection, _) where rejection.code == .protocolViolation:
             violate("has broken the protocol: \(rejection.reason)")
         case .computed(let thread, let key):
             if busy[thread] != key { violate("has computed \(key), which it did not begin") }

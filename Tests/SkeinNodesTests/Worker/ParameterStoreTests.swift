@@ -24,9 +24,15 @@ struct ParameterStoreTests {
 
     /// What a thread gets when it asks for a version.
     private func ask(
-        _ store: ParameterStore, _ version: UInt64, term: UInt32 = 1
+        _ store: ParameterStore, _ version: UInt64, _ values: [Float], start: UInt8 = 1
     ) -> String {
-        switch store.parameters(version: version, term: term, isAbandoned: { false }) {
+        let job = LeaseJob(
+            lease: LeaseGrant(
+                key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
+                parameterVersion: version,
+                parameterDigest: GradientCodec.digest(of: values).bytes, rows: []),
+            start: [start])
+        return switch store.parameters(of: job, isAbandoned: { false }) {
         case .parameters(let values): "\(values)"
         case .unusable(let version): "unusable \(version)"
         case .abandoned: "abandoned"
@@ -36,30 +42,44 @@ struct ParameterStoreTests {
     @Test("differences follow each other, and a thread that needs an old version gives up")
     func inOrder() {
         let store = ParameterStore(count: 3)
-        #expect(store.newest == (0, 0))
-        #expect(!store.receive(difference(one, two, version: 2), term: 1))
-        #expect(store.receive(snapshot(one, version: 1), term: 1))
-        #expect(store.receive(difference(one, two, version: 2), term: 1))
+        #expect(store.newest(of: [1]) == nil)
+        #expect(!store.receive(difference(one, two, version: 2), start: [1]))
+        #expect(store.receive(snapshot(one, version: 1), start: [1]))
+        #expect(store.receive(difference(one, two, version: 2), start: [1]))
         // It begins at a version that never came.
-        #expect(!store.receive(difference(two, one, version: 4), term: 1))
-        #expect(store.newest == (1, 2))
-        #expect(ask(store, 1) == "\(one)")
-        #expect(ask(store, 2) == "\(two)")
-        #expect(ask(store, 1) == "abandoned")
+        #expect(!store.receive(difference(two, one, version: 4), start: [1]))
+        #expect(store.newest(of: [1])?.version == 2)
+        #expect(store.newest(of: [1])?.digest == GradientCodec.digest(of: two).bytes)
+        #expect(store.newest(of: [2]) == nil)
+        #expect(ask(store, 1, one) == "\(one)")
+        #expect(ask(store, 2, two) == "\(two)")
+        #expect(ask(store, 1, one) == "abandoned")
     }
 
     @Test("a damaged update is reported once, and a snapshot repairs it")
     func damaged() {
         let store = ParameterStore(count: 3)
-        #expect(store.receive(snapshot(one, version: 1), term: 1))
+        #expect(store.receive(snapshot(one, version: 1), start: [1]))
         var damaged = difference(one, two, version: 2)
         damaged.digest[0] ^= 1
-        #expect(store.receive(damaged, term: 1))
-        #expect(ask(store, 2) == "unusable 2")
-        #expect(store.newest == (0, 0))
-        #expect(!store.receive(difference(two, one, version: 3), term: 1))
-        #expect(store.receive(snapshot(two, version: 2), term: 1))
-        #expect(ask(store, 2) == "\(two)")
+        #expect(store.receive(damaged, start: [1]))
+        #expect(ask(store, 2, two) == "unusable 2")
+        #expect(store.newest(of: [1]) == nil)
+        #expect(!store.receive(difference(two, one, version: 3), start: [1]))
+        #expect(store.receive(snapshot(two, version: 2), start: [1]))
+        #expect(ask(store, 2, two) == "\(two)")
+    }
+
+    @Test(
+        "other parameters than those that a lease names are not used, though their version is right"
+    )
+    func otherBytes() {
+        let store = ParameterStore(count: 3)
+        #expect(store.receive(snapshot(one, version: 1), start: [1]))
+        #expect(ask(store, 1, two) == "unusable 1")
+        #expect(store.newest(of: [1]) == nil)
+        #expect(store.receive(snapshot(two, version: 1), start: [1]))
+        #expect(ask(store, 1, two) == "\(two)")
     }
 
     @Test("waiting differences are held up to the size of a snapshot, then one is asked for")
@@ -68,20 +88,20 @@ struct ParameterStoreTests {
         let whole = ParameterCodec.mostPackedBytes(count: count)
         let store = ParameterStore(count: count)
         var values = (0..<count).map { Float($0) * 0.37 }
-        #expect(store.receive(snapshot(values, version: 1), term: 1))
-        #expect(ask(store, 1) == "\(values)")
+        #expect(store.receive(snapshot(values, version: 1), start: [1]))
+        #expect(ask(store, 1, values) == "\(values)")
         var wholes = 0
         for version in 2...300 as ClosedRange<UInt64> {
             let next = values.map { $0 * 1.0001 + 0.001 }
-            if !store.receive(difference(values, next, version: version), term: 1) {
+            if !store.receive(difference(values, next, version: version), start: [1]) {
                 wholes += 1
-                #expect(store.receive(snapshot(next, version: version), term: 1))
+                #expect(store.receive(snapshot(next, version: version), start: [1]))
             }
             values = next
             #expect(store.heldBytes <= 2 * whole, "version \(version)")
         }
         #expect(wholes > 0)
-        #expect(ask(store, 300) == "\(values)")
+        #expect(ask(store, 300, values) == "\(values)")
     }
 
     @Test(
@@ -102,6 +122,7 @@ struct ParameterStoreTests {
             #expect(publication.messages(from: version - 1)?.count == 1)
             #expect(publication.messages(from: 0) == nil)
             #expect(publication.messages(from: version + 1) == nil)
+            #expect(publication.bases.count == publication.differences.count)
             ways.insert(publication.differences.count)
             let bytes = publication.differences.reduce(0) { $0 + $1.count }
             #expect(publication.differences.count == 1 || bytes <= whole)
@@ -111,15 +132,15 @@ struct ParameterStoreTests {
         #expect(ways.count > 1)
     }
 
-    @Test("a snapshot of an earlier version replaces everything; another term does, too")
+    @Test("a snapshot of an earlier version replaces everything; another coordinator does, too")
     func earlier() {
         let store = ParameterStore(count: 3)
-        #expect(store.receive(snapshot(one, version: 6), term: 1))
-        #expect(ask(store, 6) == "\(one)")
-        #expect(store.receive(snapshot(two, version: 1), term: 1))
-        #expect(ask(store, 1) == "\(two)")
-        #expect(store.receive(snapshot(one, version: 1), term: 2))
-        #expect(ask(store, 1, term: 2) == "\(one)")
-        #expect(store.newest == (2, 1))
+        #expect(store.receive(snapshot(one, version: 6), start: [1]))
+        #expect(ask(store, 6, one) == "\(one)")
+        #expect(store.receive(snapshot(two, version: 1), start: [1]))
+        #expect(ask(store, 1, two) == "\(two)")
+        #expect(store.receive(snapshot(one, version: 1), start: [2]))
+        #expect(ask(store, 1, one, start: 2) == "\(one)")
+        #expect(store.newest(of: [2])?.version == 1 && store.newest(of: [1]) == nil)
     }
 }

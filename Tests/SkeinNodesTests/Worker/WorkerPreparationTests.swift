@@ -28,7 +28,9 @@ struct WorkerPreparationTests {
         let job = try TrainingJob(
             configuration: configuration, modelPath: directory + "/tiny.gguf",
             dataPath: directory + "/rows.jsonl", version: "test")
-        return try RunIdentity(job: job, term: 7).offer
+        return try RunIdentity(
+            job: job, term: 7, start: [UInt8](repeating: 1, count: 16)
+        ).offer
     }
 
     /// The outcome of loading a model for an offer, and how many bytes were read for it.

@@ -76,9 +76,11 @@ struct WorkerShellTests {
         heartbeatMilliseconds: 500, silenceMilliseconds: 600_000)
 
     private static let offer = Offer(
-        proof: [], term: 7, modelDigest: [UInt8](repeating: 1, count: 32),
+        proof: [], term: 7, start: [UInt8](repeating: 4, count: 16),
+        modelDigest: [UInt8](repeating: 1, count: 32),
         dataDigest: [UInt8](repeating: 2, count: 32),
-        configurationDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
+        configurationDigest: [UInt8](repeating: 3, count: 32),
+        recipeDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
         configuration: [], longestRow: 1, modelFiles: [])
 
     private static func request(_ version: UInt64) -> Message {
@@ -96,7 +98,7 @@ struct WorkerShellTests {
                 shell.needParameters(5)
                 bench.tell(.prepared)
                 shell.needParameters(6)
-                shell.receive(.welcome(Self.welcome))
+                shell.receive(ReceivedMessage(message: .welcome(Self.welcome), term: 7))
                 shell.needParameters(7)
             }
             #expect(try coordinator.reaches { $0.received.count == 2 })
@@ -113,7 +115,7 @@ struct WorkerShellTests {
                 shell.offer = Self.offer
                 shell.needParameters(5)
                 shell.handle(.prepared)
-                shell.receive(.welcome(Self.welcome))
+                shell.receive(ReceivedMessage(message: .welcome(Self.welcome), term: 7))
                 shell.needParameters(7)
             }
             // All were queued in one turn, and short messages overtake READY.

@@ -8,7 +8,9 @@ import Testing
 @Suite struct RecordCursorTests {
     private let entry = LedgerEntry(
         step: 200_000, microBatch: 3, worker: "wörker-1", attempt: 12, tokens: 512, lossTokens: 77,
-        lossSum: 189.5023178, gradientDigest: String(repeating: "0a", count: 32))
+        lossSum: 189.5023178, gradientDigest: String(repeating: "0a", count: 32),
+        parametersDigest: String(repeating: "0b", count: 32),
+        inputsDigest: String(repeating: "0c", count: 32))
 
     private let metrics = StepMetrics(
         step: 17, epoch: 2, loss: 2.461068, tokens: 731, lossTokens: 77, learningRate: 1e-05,
@@ -35,6 +37,11 @@ import Testing
     @Test("lines that Skein writes are read without the decoder")
     func own() {
         #expect(readEntry(Array(entry.line.text.utf8)) == entry)
+        var older = entry
+        (older.parametersDigest, older.inputsDigest) = (nil, nil)
+        #expect(readEntry(Array(older.line.text.utf8)) == older)
+        older.stateDigest = String(repeating: "0d", count: 32)
+        #expect(readEntry(Array(older.line.text.utf8)) == older)
         #expect(readMetrics(Array(metrics.line.text.utf8)) == metrics)
         var plain = metrics
         plain.coordinatorCPUSeconds = nil

@@ -9,7 +9,8 @@ import Testing
     private func entry(_ step: Int, _ microBatch: Int, loss: Double = 1.25) -> LedgerEntry {
         LedgerEntry(
             step: step, microBatch: microBatch, worker: "w\"1", attempt: 1, tokens: 10,
-            lossTokens: 4, lossSum: loss, gradientDigest: String(repeating: "a", count: 64))
+            lossTokens: 4, lossSum: loss, gradientDigest: String(repeating: "a", count: 64),
+            parametersDigest: "p\(step)", inputsDigest: "i\(step).\(microBatch)")
     }
 
     private func metrics(_ step: Int, loss: Double) -> StepMetrics {
@@ -35,11 +36,44 @@ import Testing
     }
 
     private func verify(
-        _ directory: String, count: ((Int) -> Int)? = { _ in 3 }
+        _ directory: String, parameters: [Int: String] = [0: "p1", 2: "p3", 3: "p4"],
+        count: ((Int) -> Int)? = { _ in 3 }
     ) throws -> LedgerReport {
         try Ledger.verify(
             ledger: directory + "/ledger.jsonl", metrics: directory + "/metrics.jsonl",
-            microBatchCount: count)
+            parameters: parameters, microBatchCount: count)
+    }
+
+    @Test("a step that was not computed with what the step before it led to is found")
+    func otherParameters() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try write(directory)
+            let report = try verify(directory, parameters: [1: "p2", 2: "other"])
+            #expect(
+                report.findings == [
+                    .parametersUnknown(step: 3, checkpoint: "other", found: "p3")
+                ])
+            #expect(report.findings.allSatisfy { !$0.what.isEmpty && !$0.isOfMetrics })
+        }
+    }
+
+    @Test("a ledger of an older version names no parameters, and still proves what it proved")
+    func olderVersion() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            // A run that an older version began, and this one continues.
+            try write(directory) { entries in
+                for index in 0..<6 {
+                    (entries[index].parametersDigest, entries[index].inputsDigest) = (nil, nil)
+                }
+            }
+            #expect(try verify(directory).findings == [])
+            #expect(try verify(directory, parameters: [0: "x", 1: "y"]).findings == [])
+            let text = String(
+                decoding: try #require(
+                    FileManager.default.contents(atPath: directory + "/ledger.jsonl")),
+                as: UTF8.self)
+            #expect(text.components(separatedBy: "inputs_sha256").count == 4)
+        }
     }
 
     @Test("lines have the documented fields, in order, and read back")
@@ -48,7 +82,8 @@ import Testing
             entry(1, 0).line.text
                 == "{\"step\":1,\"micro_batch\":0,\"worker\":\"w\\\"1\",\"attempt\":1,"
                 + "\"tokens\":10,\"loss_tokens\":4,\"loss_sum\":1.25,\"gradient_sha256\":\""
-                + String(repeating: "a", count: 64) + "\"}")
+                + String(repeating: "a", count: 64)
+                + "\",\"parameters_sha256\":\"p1\",\"inputs_sha256\":\"i1.0\"}")
         #expect(
             metrics(1, loss: 2.3100000000000001).line.text
                 == "{\"step\":1,\"epoch\":1,\"loss\":2.31,\"tokens\":30,\"loss_tokens\":12,"
@@ -100,6 +135,14 @@ import Testing
         (
             "loss tokens", { $0[4].lossTokens = 3 },
             .lossTokensDiffer(step: 2, ledger: 11, metrics: 12)
+        ),
+        (
+            "parameters", { $0[4].parametersDigest = "p7" },
+            .parametersDiffer(step: 2, microBatch: 1, first: "p2", found: "p7")
+        ),
+        (
+            "all parameters", { for index in 6..<9 { $0[index].parametersDigest = "p7" } },
+            .parametersUnknown(step: 3, checkpoint: "p3", found: "p7")
         ),
         (
             "loss", { $0[4].lossSum += 0.6 },

@@ -1,5 +1,8 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTensors
 import SkeinTestSupport
 import Testing
 
@@ -27,6 +30,8 @@ import Testing
                 $0.initAdapterDigest = "dd"
                 $0.rowsDigest = "ee"
                 $0.planDigest = "ff"
+                $0.testDigest = "11"
+                $0.recipeDigest = "22"
                 try $0.configuration.set("iterations", to: "9")
                 try $0.configuration.set("layers", to: "4")
             }
@@ -101,6 +106,70 @@ import Testing
         }
         #expect(!plain.explanation.remedy.contains("OPENBLAS"))
         #expect(error.explanation.status == .badData)
+    }
+
+    @Test(
+        "other test rows, or other values by the same options, are named; an old file has neither")
+    func testRowsAndValues() throws {
+        func differences(
+            _ edit: (inout RunFile) -> Void, from recorded: RunFile
+        ) -> [String] {
+            let other = runFile(edit)
+            do {
+                try other.checkResume(of: recorded, path: "r")
+                return []
+            } catch TrainingError.resumeDiffers(_, let differences) {
+                return differences.map { "\($0.field): \($0.recorded), \($0.requested)" }
+            } catch {
+                return ["\(error)"]
+            }
+        }
+        let recorded = runFile { ($0.testDigest, $0.recipeDigest) = ("t", "r") }
+        #expect(
+            differences({ ($0.testDigest, $0.recipeDigest) = ("t", "r") }, from: recorded) == [])
+        #expect(
+            differences({ $0.recipeDigest = "r" }, from: recorded)
+                == ["test data (SHA-256): t, not given"])
+        #expect(
+            differences({ ($0.testDigest, $0.recipeDigest) = ("t", "x") }, from: recorded)
+                == ["values of all options (SHA-256): r, x"])
+        let without = runFile { $0.recipeDigest = "r" }
+        #expect(
+            differences({ ($0.testDigest, $0.recipeDigest) = ("t", "r") }, from: without)
+                == ["test data (SHA-256): not given, t"])
+        let old = runFile()
+        #expect(differences({ ($0.testDigest, $0.recipeDigest) = ("t", "r") }, from: old) == [])
+    }
+
+    @Test(
+        "the values of a run change with each option that shapes the result, and with nothing else")
+    func resolved() throws {
+        let model = try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            return try ModelDirectory.open(directory + "/tiny.gguf").configuration
+        }
+        func digest(_ edit: (inout TrainingConfiguration) -> Void = { _ in }) throws
+            -> SHA256.Digest
+        {
+            var configuration = TrainingConfiguration()
+            edit(&configuration)
+            let shape = AdapterShape(try configuration.lora(for: model), model: model)
+            return try ResolvedRecipe.digest(configuration, shape)
+        }
+        let plain = try digest()
+        #expect(try digest() == plain)
+        #expect(try digest { ($0.threads, $0.checkpointEvery) = (7, 3) } == plain)
+        let edits: [(inout TrainingConfiguration) -> Void] = [
+            { $0.rank = 4 }, { $0.alpha = 8 }, { $0.rslora = true }, { $0.dropout = 0 },
+            { $0.layers = .last(1) }, { $0.learningRate = 1e-3 }, { $0.loraPlusRatio = 4 },
+            { $0.beta1 = 0.8 }, { $0.epsilon = 1e-6 }, { $0.schedule = .linear },
+            { $0.warmupSteps = 3 }, { $0.maxGradNorm = 0 }, { $0.labelSmoothing = 0.1 },
+            { $0.neftuneAlpha = 5 }, { $0.loss = .dpo }, { $0.loss = .simpo },
+            { ($0.localSteps, $0.logicalWorkers) = (2, 2) }, { $0.seed = 1 },
+            { $0.microBatchTokens = 7 }, { $0.gradientCodec = .int8 },
+        ]
+        let all = try edits.map { try digest($0).description } + [plain.description]
+        #expect(Set(all).count == edits.count + 1)
     }
 
     @Test("other rows or another plan of the same files are named, with a remedy")

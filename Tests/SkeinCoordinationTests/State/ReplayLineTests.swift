@@ -1,7 +1,6 @@
-import SkeinCoordination
 import Testing
 
-@testable import SkeinNodes
+@testable import SkeinCoordination
 
 @Suite("replays on their way to workers")
 struct ReplayLineTests {

@@ -1,18 +1,21 @@
-import SkeinCoordination
-
 /// What rebuilds states, on its way to workers: it is large, and many may ask at once.
 ///
 /// One is encoded at a time, one is under way to a worker at a time, and while those under way are
 /// `Limits.replaysUnderWay` or have more than `limit` bytes in all, the next one waits. A worker that
 /// takes nothing, or takes too long while others wait, is hung up on.
-struct ReplayLine {
-    struct Request: Equatable {
-        let peer: PeerID
-        let key: WorkKey
+package struct ReplayLine: Sendable {
+    package struct Request: Sendable, Equatable {
+        package let peer: PeerID
+        package let key: WorkKey
+
+        package init(peer: PeerID, key: WorkKey) {
+            self.peer = peer
+            self.key = key
+        }
     }
 
     /// A replay that the system has not taken in full.
-    private struct Sending {
+    private struct Sending: Sendable {
         let bytes: Int
         let since: Duration
         /// Bytes that wait for the worker, and since when.
@@ -21,7 +24,7 @@ struct ReplayLine {
     }
 
     /// How a replay under way goes on.
-    enum Look: Equatable {
+    package enum Look: Sendable, Equatable {
         case moves, stands
         /// The words say how; the worker is hung up on.
         case tooSlow(String)
@@ -34,15 +37,15 @@ struct ReplayLine {
     private var encoding: (request: Request, isWanted: Bool)?
     private var underWay: [PeerID: Sending] = [:]
 
-    init(limit: Int = Limits.replayBytes) {
+    package init(limit: Int = Limits.replayBytes) {
         self.limit = limit
     }
 
     /// Bytes of the replays under way.
-    var bytes: Int { underWay.values.reduce(0) { $0 + $1.bytes } }
+    package var bytes: Int { underWay.values.reduce(0) { $0 + $1.bytes } }
 
     /// A worker asks. It is answered once, however often it asks before the answer leaves.
-    mutating func append(_ request: Request) {
+    package mutating func append(_ request: Request) {
         if encoding?.request == request {
             encoding?.isWanted = true
         } else if !waiting.contains(request) {
@@ -51,7 +54,7 @@ struct ReplayLine {
     }
 
     /// What to encode next; nil: nothing can be sent, or the run's thread is busy with one.
-    mutating func next() -> Request? {
+    package mutating func next() -> Request? {
         guard encoding == nil, underWay.isEmpty || bytes < limit,
             underWay.count < Limits.replaysUnderWay,
             let place = waiting.firstIndex(where: { underWay[$0.peer] == nil })
@@ -64,7 +67,7 @@ struct ReplayLine {
     /// The run's thread has encoded what was asked of it.
     ///
     /// - Returns: whether it is still wanted.
-    mutating func encoded(_ request: Request, bytes: Int, now: Duration) -> Bool {
+    package mutating func encoded(_ request: Request, bytes: Int, now: Duration) -> Bool {
         guard let last = encoding, last.request == request else { return false }
         encoding = nil
         guard last.isWanted else { return false }
@@ -74,7 +77,7 @@ struct ReplayLine {
     }
 
     /// Whether a worker waits here, and not for itself.
-    func waits(_ peer: PeerID) -> Bool {
+    package func waits(_ peer: PeerID) -> Bool {
         encoding?.request.peer == peer || waiting.contains { $0.peer == peer }
     }
 
@@ -86,7 +89,7 @@ struct ReplayLine {
     ///   - now: the time.
     ///   - patience: of the run.
     /// - Returns: nil if nothing is under way to it.
-    mutating func look(
+    package mutating func look(
         at peer: PeerID, pending: Int, now: Duration, patience: Duration
     ) -> Look? {
         guard var sending = underWay[peer] else { return nil }
@@ -103,25 +106,25 @@ struct ReplayLine {
     }
 
     /// The system has taken all that waited for a worker.
-    mutating func left(_ peer: PeerID) {
+    package mutating func left(_ peer: PeerID) {
         underWay[peer] = nil
     }
 
     /// A worker is gone.
-    mutating func remove(_ peer: PeerID) {
+    package mutating func remove(_ peer: PeerID) {
         underWay[peer] = nil
         waiting.removeAll { $0.peer == peer }
         if encoding?.request.peer == peer { encoding?.isWanted = false }
     }
 
     /// The worker no longer needs it. The run's thread encodes it all the same, and nothing beside it.
-    mutating func cancel(_ request: Request) {
+    package mutating func cancel(_ request: Request) {
         waiting.removeAll { $0 == request }
         if encoding?.request == request { encoding?.isWanted = false }
     }
 
     /// The round is over: nobody needs what has not been sent, and the run's thread does not encode it.
-    mutating func endRound() {
+    package mutating func endRound() {
         waiting = []
         encoding = nil
     }

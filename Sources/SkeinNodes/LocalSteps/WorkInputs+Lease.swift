@@ -1,0 +1,42 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+extension WorkInputs {
+    /// All that the result of a lease is computed from.
+    ///
+    /// - Parameters:
+    ///   - recipe: as whoever computes has it.
+    ///   - lease: what is computed. Its names of parameters and state have 32 bytes.
+    ///   - rows: of the lease, with their references.
+    package init(_ recipe: WorkRecipe, _ lease: LeaseGrant, rows: [TokenizedRow]) {
+        guard let parameters = SHA256.Digest(lease.parameterDigest) else {
+            preconditionFailure("a lease names its parameters by 32 bytes")
+        }
+        let (step, index) = (Int(lease.step), Int(lease.key.index))
+        let tokenShare = lease.pairs?.tokenShare ?? 0
+        switch lease.kind {
+        case .gradient:
+            self.init(
+                recipe, parameters: parameters,
+                gradientOf: MicroBatch(
+                    step: step, index: index, rows: rows, tokenShare: tokenShare))
+        case .evaluation:
+            self.init(
+                recipe, parameters: parameters, lossOf: rows, index: index, afterStep: step,
+                tokenShare: tokenShare)
+        case .logProbabilities: self.init(recipe, underBaseModel: rows, index: index)
+        case .local:
+            guard let local = lease.local else {
+                preconditionFailure("a lease of local steps says how they are cut")
+            }
+            let work = LocalWork(
+                round: step, worker: index, stepsDone: 0,
+                scheduledSteps: Int(clamping: local.scheduledSteps), rows: rows,
+                sizes: local.steps)
+            self.init(
+                recipe, parameters: parameters, work: work,
+                state: local.state == LocalLease.noState ? nil : SHA256.Digest(local.state))
+        }
+    }
+}
