@@ -34,6 +34,36 @@ package enum Limits {
     /// A piece of a model file: with its header it fits into one frame.
     package static let modelChunkBytes = (1 << 20) - 64
 
+    /// A message with such a piece.
+    package static let modelMessageBytes = ModelChunk.headByteCount + modelChunkBytes
+
+    /// Pieces that a worker asks for at a time: enough to keep a line of 1 Gbit/s and 30 ms busy.
+    package static let pieceWindow = 4
+
+    /// Pieces that a worker may have asked for and not taken: twice its window.
+    static let piecesAsked = 2 * pieceWindow
+
+    /// Bytes of all pieces in memory at a coordinator: 64 pieces, whoever asks. Workers that fetch at
+    /// the same time share most of theirs, and 16 that share none have their whole window.
+    package static let pieceBytes = 64 << 20
+
+    /// Pieces that are read at a time: one from the disk while another one goes to the network's
+    /// thread.
+    static let piecesRead = 2
+
+    /// Pieces that are kept though no connection has them, for workers that are a little behind.
+    static let idlePieces = 8
+
+    /// How long a worker may take nothing of its pieces while others wait: its network's thread reads
+    /// at any time, and a line that is cut for 2.5 s is given up.
+    static let pieceStandstill = Duration.seconds(10)
+
+    /// How long a peer may take nothing of what waits for it while too much waits for all.
+    static let backlogStandstill = Duration.seconds(5)
+
+    /// How long a piece may be under way while others wait: 14 kbit/s.
+    static let pieceTime = Duration.seconds(600)
+
     /// Work that one worker holds at a time: 1024 threads, twice.
     package static let heldWork = 2048
 

@@ -72,6 +72,14 @@ enum Limits {
     /// until there is room. 500 gradients of a million numbers as fp32, 3 of 160 million.
     static let uncheckedBytes = 2 << 30
 
+    /// Bytes that wait for single peers, over all of them, beyond which those who take nothing are
+    /// hung up on: the leases and answers of a hundred workers of 64 threads in a large step.
+    static let backlogBytes = 64 << 20
+
+    /// Bytes of versions of the parameters that are still being sent though there is a newer one,
+    /// over all workers that take nothing: one version of any size, or 16 of a million numbers.
+    static func oldVersionBytes(packedBytes: Int) -> Int { max(64 << 20, packedBytes) }
+
     /// Bytes of an unpacked gradient up to which two are held at a time, to be hashed side by side.
     static let pairedBytes = 32 << 20
 
@@ -95,7 +103,4 @@ enum Limits {
     /// How long nothing may move in a process before its watchdog hears nothing more: no thread that
     /// works has used the processor or waited for a disk. Work that goes on never takes as long.
     static let stillness = Duration.seconds(300)
-
-    /// Bytes of a model that may wait for a worker: eight pieces, twice what it asks for at a time.
-    static let modelBacklogBytes = 8 << 20
 }

@@ -148,7 +148,7 @@ package struct Offer: Sendable, Equatable {
 }
 
 /// A worker's request for a piece of a model file.
-package struct ModelRequest: Sendable, Equatable {
+package struct ModelRequest: Sendable, Hashable {
     /// Index into `Offer.modelFiles`.
     package var file: UInt32
     package var offset: UInt64

@@ -76,6 +76,11 @@ package struct ParameterLine: Sendable {
     /// The version that a worker has or is being sent; 0: none.
     package func version(of peer: PeerID) -> UInt64 { takers[peer]?.version ?? 0 }
 
+    /// The version that waits on this side of a worker's connection; nil: none does.
+    package func underWay(to peer: PeerID) -> UInt64? {
+        takers[peer].flatMap { $0.isTaking ? $0.version : nil }
+    }
+
     /// Leases that wait for their parameters.
     package func waiting(for peer: PeerID) -> [WorkKey] {
         takers[peer]?.waiting.map(\.key) ?? []

@@ -104,7 +104,7 @@ extension WorkerState {
 
     /// Tries again after a random time with a bound that doubles: "full jitter". An ordered time is
     /// this worker's own, so few come back with it, and a short random one beside it is enough.
-    private mutating func retry(
+    mutating func retry(
         _ why: String, after atLeast: Duration = .zero, isOrdered: Bool = false
     ) {
         lastFailure = why

@@ -30,9 +30,11 @@ extension WorkerState {
             return
         }
         if queue.contains(where: { $0.key == key }) || computing.contains(key) { return }
-        guard queue.count < Limits.heldWork else {
-            say(.log(.warning, "the coordinator leases more than \(Limits.heldWork) at a time"))
+        // A coordinator leases two for each thread. Whoever sends more fills this worker's memory.
+        guard queue.count < keptResults else {
             say(.forget(key))
+            say(.disconnect("too many leases"))
+            retry("the coordinator leases more than \(keptResults) pieces of work at a time")
             return
         }
         queue.append((key, attempt))

@@ -105,8 +105,10 @@ package struct OutboundFrame: Sendable {
     private let ends: [UInt8]
     private let message: EncodedMessage
     private let payload: Range<Int>
+    private let isShared: Bool
 
-    init(ends: [UInt8], message: EncodedMessage, payload: Range<Int>) {
+    init(ends: [UInt8], message: EncodedMessage, payload: Range<Int>, isShared: Bool) {
+        self.isShared = isShared
         self.ends = ends
         self.message = message
         self.payload = payload
@@ -114,6 +116,10 @@ package struct OutboundFrame: Sendable {
 
     /// Bytes on the wire.
     package var count: Int { ends.count + payload.count }
+
+    /// Bytes of its message if that is this connection's alone, and if others may share it.
+    package var ownBytes: Int { isShared ? ends.count : ends.count + message.count }
+    package var sharedBytes: Int { isShared ? message.count : 0 }
 
     /// The most pieces that `withPieces` gives.
     package static let mostPieces = 4

@@ -16,22 +16,28 @@ package struct OutboundQueue: Sendable {
 
     package var isEmpty: Bool { urgent.first == nil && bulky.first == nil }
 
+    /// Whether an urgent message waits.
+    package var hasUrgent: Bool { urgent.first != nil }
+
+    /// The part of `pendingBytes` that is this queue's alone.
+    package var ownBytes: Int { urgent.ownBytes + bulky.ownBytes }
+
+    /// Bytes of waiting messages that other queues may share, of which this one keeps each whole.
+    package var sharedBytes: Int { urgent.sharedBytes + bulky.sharedBytes }
+
     /// Puts a message into its line.
     ///
     /// - Parameters:
     ///   - message: what to say.
     ///   - term: the coordinator's, 0 before it is known.
     package mutating func add(_ message: Message, term: UInt32) {
-        add(EncodedMessage(message), term: term)
+        add(EncodedMessage(message), term: term, isShared: false)
     }
 
-    /// Puts a message that others may share into its line.
-    package mutating func add(_ message: EncodedMessage, term: UInt32) {
-        if message.type.isUrgent {
-            urgent.append(QueuedMessage(message: message, term: term))
-        } else {
-            bulky.append(QueuedMessage(message: message, term: term))
-        }
+    /// Puts a message into its line; `isShared`: others may have it, too.
+    package mutating func add(_ message: EncodedMessage, term: UInt32, isShared: Bool = true) {
+        let waiting = QueuedMessage(message: message, term: term, isShared: isShared)
+        if message.type.isUrgent { urgent.append(waiting) } else { bulky.append(waiting) }
     }
 
     /// Drops the waiting bulky messages, so that an urgent one added now is the last to go out. A
@@ -78,7 +84,8 @@ package struct OutboundQueue: Sendable {
                 message.withPieces(of: range) { checksum.update($0) }
                 return checksum.value
             })
-        return OutboundFrame(ends: ends, message: message, payload: range)
+        return OutboundFrame(
+            ends: ends, message: message, payload: range, isShared: waiting.isShared)
     }
 }
 
@@ -86,9 +93,12 @@ package struct OutboundQueue: Sendable {
 private struct QueuedMessage: Sendable {
     let message: EncodedMessage
     let term: UInt32
+    let isShared: Bool
     var sent = 0
 
     var byteCount: Int { FrameHeader.byteCount + message.count - sent }
+    var ownBytes: Int { isShared ? FrameHeader.byteCount : byteCount }
+    var sharedBytes: Int { isShared ? message.count : 0 }
 }
 
 /// First in, first out. Places at the front are left empty and freed from time to time.
@@ -96,16 +106,24 @@ private struct Line: Sendable {
     private var places: [QueuedMessage?] = []
     private var head = 0
     private(set) var byteCount = 0
+    private(set) var ownBytes = 0
+    private(set) var sharedBytes = 0
 
     var first: QueuedMessage? { head < places.count ? places[head] : nil }
 
     mutating func append(_ waiting: QueuedMessage) {
         places.append(waiting)
-        byteCount += waiting.byteCount
+        count(waiting, 1)
+    }
+
+    private mutating func count(_ waiting: QueuedMessage, _ sign: Int) {
+        byteCount += sign * waiting.byteCount
+        ownBytes += sign * waiting.ownBytes
+        sharedBytes += sign * waiting.sharedBytes
     }
 
     mutating func removeFirst() {
-        byteCount -= first?.byteCount ?? 0
+        if let first { count(first, -1) }
         places[head] = nil
         head += 1
         if head * 2 >= places.count {
@@ -115,7 +133,10 @@ private struct Line: Sendable {
     }
 
     mutating func advanceFirst(to sent: Int) {
-        byteCount -= sent - (first?.sent ?? 0)
-        places[head]?.sent = sent
+        guard var waiting = first else { return }
+        count(waiting, -1)
+        waiting.sent = sent
+        count(waiting, 1)
+        places[head] = waiting
     }
 }

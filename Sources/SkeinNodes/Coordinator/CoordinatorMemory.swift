@@ -16,13 +16,17 @@ package struct CoordinatorMemory: Sendable, Equatable {
     package let sumBytes: Int
     /// Packed results that wait for their check, over all workers.
     package let resultBytes: Int
-    /// The newest version in full and its difference, earlier ones that are still being sent, and
-    /// the newest while it is encoded.
+    /// The newest version in full and its differences, the newest while it is encoded, and earlier
+    /// ones that are still being sent to workers that take nothing.
     package let versionBytes: Int
     /// What rebuilds states of logical workers: one that is encoded and those under way. Their rows
     /// are small by comparison.
     package let replayBytes: Int
-    /// A packed result under way, for each worker that sends one.
+    /// Pieces of the model on their way to workers that fetch it, and what else waits for peers that
+    /// do not read.
+    package let peerBytes: Int
+    /// A packed result under way, for each worker that sends one; or an earlier version, for each
+    /// that is slow to take it.
     package let workerBytes: Int
 
     /// - Parameters:
@@ -43,14 +47,19 @@ package struct CoordinatorMemory: Sendable, Equatable {
         let unpacked = raw <= Limits.pairedBytes ? 2 : 1
         sumBytes = ((microBatches + 1) / 2 + 1 + 2 + unpacked) * raw
         resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed
-        versionBytes = 4 * ParameterCodec.mostPackedBytes(count: parameterCount)
+        let version =
+            local?.parameterBytes ?? ParameterCodec.mostPackedBytes(count: parameterCount)
+        versionBytes = 3 * version + Limits.oldVersionBytes(packedBytes: version)
+        peerBytes = SkeinCoordination.Limits.pieceBytes + 2 * Limits.backlogBytes
         let replay = local?.replayBytesWithoutRows ?? 0
         replayBytes = min(SkeinCoordination.Limits.replayBytes, microBatches * replay) + 2 * replay
         workerBytes = packed
     }
 
     /// The part that does not depend on the number of workers.
-    package var ownBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes + replayBytes }
+    package var ownBytes: Int {
+        stateBytes + sumBytes + resultBytes + versionBytes + replayBytes + peerBytes
+    }
 
     package func totalBytes(workers: Int) -> Int { ownBytes + workers * workerBytes }
 
@@ -60,7 +69,8 @@ package struct CoordinatorMemory: Sendable, Equatable {
         return "memory: at most \(megabytes(ownBytes)) besides the model's file: "
             + "\(megabytes(stateBytes)) for parameters and moments, "
             + "\(megabytes(sumBytes)) for sums, \(megabytes(resultBytes)) for results, "
-            + "\(megabytes(versionBytes)) for versions"
+            + "\(megabytes(versionBytes)) for versions, "
+            + "\(megabytes(peerBytes)) for what waits for workers"
             + (replayBytes > 0 ? ", \(megabytes(replayBytes)) for states to rebuild" : "")
             + "; and "
             + "\(megabytes(workerBytes)) for each worker that sends a result"

@@ -97,6 +97,7 @@ extension CoordinatorShell {
     private func admit(_ peer: Peer, _ ready: Ready) {
         guard let hello = peer.hello else { return }
         peer.stage = .member
+        pieceLine.stopAsking(peer.id)
         peer.connection?.bounds = MessageBounds(
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
@@ -138,38 +139,6 @@ extension CoordinatorShell {
         handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.vote))
     }
 
-    private func serve(_ request: ModelRequest, to peer: Peer) {
-        let waiting =
-            (peer.connection?.pendingBytes ?? 0)
-            + peer.piecesAsked * SkeinCoordination.Limits.modelChunkBytes
-        guard waiting < Limits.modelBacklogBytes, identity.has(request) else {
-            return expel(
-                peer,
-                Rejection(
-                    code: .protocolViolation,
-                    reason: "it asked for a piece that does not exist, or for too many at once"))
-        }
-        peer.piecesAsked += 1
-        let desk = desk
-        let reader =
-            pieces
-            ?? PieceReader(identity: identity) { id, piece in
-                desk?.post { $0.bring(piece, to: id) }
-            }
-        pieces = reader
-        reader.read(request, for: peer.id)
-    }
-
-    /// Sends a piece that was asked for; nil: the file no longer has it.
-    func bring(_ piece: EncodedMessage?, to id: PeerID) {
-        guard let peer = peers[id], peer.stage == .preparing else { return }
-        peer.piecesAsked -= 1
-        guard let piece else {
-            return expel(
-                peer, Rejection(code: .protocolViolation, reason: "the model has shrunk"))
-        }
-        peer.connection?.send(shared: piece)
-    }
 }
 
 // The state's directives.

@@ -38,6 +38,10 @@ final class CoordinatorShell {
     var progress = RunSnapshot.Progress()
     /// What rebuilds states, on its way to workers.
     var replays = ReplayLine()
+    /// What waits for all peers together.
+    var backlog: Backlog
+    /// Pieces of the model, on their way to workers.
+    var pieceLine = PieceLine()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
     /// This shell for other threads; set by its creator.
@@ -65,6 +69,9 @@ final class CoordinatorShell {
         self.log = log
         self.randomness = randomness
         start = loop.now
+        backlog = Backlog(
+            ownLimit: Limits.backlogBytes,
+            versionLimit: Limits.oldVersionBytes(packedBytes: identity.mostParameterBytes))
         progress.term = Int(identity.offer.term)
         state = CoordinatorState(settings: settings, now: .zero)
     }
@@ -182,6 +189,9 @@ final class CoordinatorShell {
         connection.onClose = { [weak self, weak peer] reason in
             if let self, let peer { closed(peer, reason.description) }
         }
+        connection.onTaken = { [weak self, weak peer] in
+            if let self, let peer { took(peer) }
+        }
         connection.onDrained = { [weak self, weak peer] in
             if let self, let peer { drained(peer) }
         }
@@ -223,14 +233,19 @@ final class CoordinatorShell {
             case .preparing:
                 if now - peer.lastHeard > state.settings.lostAfter {
                     expel(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
+                } else if lookAtPieces(of: peer) {
+                    handle(.moved(peer.id))
                 }
-            case .member: noteMoving(peer)
+            case .member:
+                _ = lookAtPieces(of: peer)
+                noteMoving(peer)
             case .greeting, .observer, .leaving: break
             }
             if peer.stage == .preparing || peer.stage == .member {
-                peer.connection?.send(shared: sign)
+                peer.connection?.sendSign(sign)
             }
         }
+        limitBacklog()
         inbox.put(.pulse)
         loop.setAlarm(after: state.settings.heartbeat) { [weak self] in self?.beat() }
     }
@@ -315,6 +330,8 @@ final class CoordinatorShell {
         line.left(peer.id)
         replays.remove(peer.id)
         askForReplays()
+        pieceLine.remove(peer.id)
+        movePieces()
         if wasPreparing { handle(.left(peer.id, departure)) }
         guard wasMember else { return }
         switch departure {

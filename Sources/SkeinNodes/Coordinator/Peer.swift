@@ -32,8 +32,6 @@ final class Peer {
     var preparedBytes: UInt64 = 0
     /// Which attempt at each piece of the open round it was leased.
     var attempts: [WorkKey: UInt32] = [:]
-    /// Pieces of the model that are being read for it.
-    var piecesAsked = 0
     /// Bytes that its connection had carried at the last heartbeat.
     var bytesMoved: UInt64 = 0
 

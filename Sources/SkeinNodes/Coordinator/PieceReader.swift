@@ -3,25 +3,24 @@ import SkeinCoordination
 /// Reads pieces of the model for workers that fetch it, and hashes them for their frames.
 ///
 /// It has a thread of its own: a piece takes a millisecond, or as long as the disk takes, and the
-/// network's thread has heartbeats to send. It holds the requests, which the shell limits for each
-/// peer (`Limits.modelBacklogBytes`), and one piece at a time.
+/// network's thread has heartbeats to send. What it reads, and when, `PieceLine` decides.
 final class PieceReader: Sendable {
-    private let thread: SerialThread<(peer: PeerID, request: ModelRequest)>
+    private let thread: SerialThread<ModelRequest>
 
     /// Starts the thread; `deliver` is called on it with each piece, or nil for one that is
     /// missing.
     init(
-        identity: RunIdentity, deliver: @escaping @Sendable (PeerID, EncodedMessage?) -> Void
+        identity: RunIdentity, deliver: @escaping @Sendable (ModelRequest, EncodedMessage?) -> Void
     ) {
-        thread = SerialThread("skein-pieces") { next in
-            let chunk = identity.modelChunk(next.request)
-            deliver(next.peer, chunk.map { EncodedMessage(.modelChunk($0)) })
+        thread = SerialThread("skein-pieces") { piece in
+            let chunk = identity.modelChunk(piece)
+            deliver(piece, chunk.map { EncodedMessage(.modelChunk($0)) })
         }
     }
 
     /// Queues a piece behind those asked for before.
-    func read(_ request: ModelRequest, for peer: PeerID) {
-        thread.give((peer, request))
+    func read(_ piece: ModelRequest) {
+        thread.give(piece)
     }
 
     /// Ends the thread; pieces that it has not read are dropped.

@@ -23,6 +23,9 @@ package final class Connection {
     /// a REJECTION and call `closeAfterFlush()`.
     var onViolation: (WireError) -> Void = { _ in }
 
+    /// Called when the system has taken some of what waited for the peer.
+    var onTaken: () -> Void = {}
+
     /// Called when the system has taken all that waited for the peer.
     var onDrained: () -> Void = {}
 
@@ -92,6 +95,13 @@ package final class Connection {
     /// Bytes for the peer that the system has not taken yet.
     var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
+    /// Bytes for the peer that no other connection shares.
+    var ownPendingBytes: Int { outbound.ownBytes + (frame?.ownBytes ?? 0) }
+
+    /// Bytes of messages on their way to the peer that other connections may share; each is kept
+    /// whole until its last frame has left.
+    var sharedPendingBytes: Int { outbound.sharedBytes + (frame?.sharedBytes ?? 0) }
+
     /// Demands tags on all frames from the next one on, and tags all frames sent from now on.
     package func authenticate(receiving: FrameKey, sending: FrameKey) {
         guard isOpen else { return }
@@ -102,14 +112,24 @@ package final class Connection {
 
     /// Sends a message behind waiting ones of its kind; does nothing once the connection ends.
     package func send(_ message: Message) {
-        send(shared: EncodedMessage(message))
+        send(EncodedMessage(message), isShared: false)
     }
 
     /// Sends a message whose bytes other connections share.
     package func send(shared message: EncodedMessage) {
+        send(message, isShared: true)
+    }
+
+    /// Sends a sign of life, unless an urgent message waits, which is one: a peer that does not
+    /// read must not pile them up.
+    func sendSign(_ message: EncodedMessage) {
+        if !outbound.hasUrgent { send(message, isShared: true) }
+    }
+
+    private func send(_ message: EncodedMessage, isShared: Bool) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
-        outbound.add(message, term: term)
+        outbound.add(message, term: term, isShared: isShared)
         updateInterest()
         limitPending()
     }
@@ -149,6 +169,7 @@ package final class Connection {
         onMessage = { _ in }
         onClose = { _ in }
         onViolation = { _ in }
+        onTaken = {}
         onDrained = {}
     }
 
@@ -266,6 +287,7 @@ package final class Connection {
         }
         updateInterest()
         limitPending()
+        if isOpen { onTaken() }
         if isOpen, pendingBytes == 0 { onDrained() }
     }
 
@@ -277,7 +299,7 @@ package final class Connection {
     }
 
     /// Bytes that the peer's system has acknowledged.
-    private var bytesTaken: UInt64 {
+    var bytesTaken: UInt64 {
         bytesSent - min(bytesSent, UInt64(link.unacknowledgedBytes))
     }
 

@@ -82,6 +82,23 @@ struct WorkerWorkTests {
         #expect(bench.state.cancelledEarly.count == Limits.heldWork)
     }
 
+    @Test("a coordinator that leases more than it may is hung up on, and is dialled again")
+    func floodOfLeases() {
+        var bench = Bench(threads: 2)
+        bench.join(at: 0)
+        // Two are computed; twice as many wait as a coordinator leases to two threads at a time.
+        for index in 0..<10 as Range<UInt32> { bench.lease(index, at: 1) }
+        #expect(bench.state.queue.count == 8 && bench.state.isMember)
+        let last = bench.lease(10, at: 1)
+        #expect(last.first == .forget(key(10)))
+        #expect(last.contains(.disconnect("too many leases")))
+        #expect(last.contains { if case .connect = $0 { true } else { false } })
+        #expect(bench.state.queue.isEmpty && !bench.state.isMember)
+        #expect(
+            bench.state.lastFailure
+                == "the coordinator leases more than 8 pieces of work at a time")
+    }
+
     @Test("a finished result outlives its connection and is handed in without computing again")
     func held() {
         var bench = Bench(threads: 2)

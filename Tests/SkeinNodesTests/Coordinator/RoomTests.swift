@@ -49,7 +49,8 @@ struct RoomTests {
         let version = ParameterCodec.mostPackedBytes(count: 1_000_000)
         #expect(small.stateBytes == 32_000_000)
         #expect(small.sumBytes == (2 + 1 + 2 + 2) * 4_000_000)
-        #expect(small.resultBytes == 10 * packed && small.versionBytes == 4 * version)
+        #expect(small.resultBytes == 10 * packed && small.versionBytes == 3 * version + 64 << 20)
+        #expect(small.peerBytes == (64 + 2 * 64) << 20)
         #expect(small.workerBytes == packed)
         #expect(small.totalBytes(workers: 8) == small.ownBytes + 8 * packed)
         // At most three results of 160 million numbers wait, however large the step is.
