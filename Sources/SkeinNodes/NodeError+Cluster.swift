@@ -103,12 +103,6 @@ extension NodeError {
             Explanation(
                 what: "the connection was lost", remedy: "the worker reconnects by itself",
                 status: .peerGone)
-        case .modelPieceDamaged(let file, let offset):
-            Explanation(
-                what: "the coordinator sent a wrong piece of the model",
-                place: "\(file.isEmpty ? "the model's file" : file), byte \(offset)",
-                remedy: "check the disk of the coordinator's machine, or give --model",
-                status: .badData)
         case .modelDamaged(let path):
             Explanation(
                 what: "the fetched model does not have the SHA-256 that the coordinator gave",

@@ -10,7 +10,7 @@ extension NodeError: Explained {
             .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
             .workersMissing, .stateLost, .coordinatorMissing, .nameReserved,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
-            .modelPieceDamaged, .modelDamaged, .noStatus:
+            .modelDamaged, .noStatus:
             clusterExplanation
         }
     }

@@ -39,8 +39,6 @@ package enum NodeError: Error, Equatable {
     case leaseUnusable(round: UInt64, index: Int, detail: String)
     /// The connection ended in the middle of something that the next one continues.
     case connectionLost
-    /// A piece of a model file is not what was asked for.
-    case modelPieceDamaged(file: String, offset: UInt64)
     /// A completely fetched model file does not have the offer's SHA-256.
     case modelDamaged(path: String)
     /// The coordinator did not answer with a status.

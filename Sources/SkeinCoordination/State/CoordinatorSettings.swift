@@ -68,7 +68,7 @@ extension Duration {
     }
 
     /// "3.1 s".
-    var inWords: String {
+    package var inWords: String {
         let tenths = max(0, Int((inSeconds * 10).rounded()))
         return "\(tenths / 10).\(tenths % 10) s"
     }

@@ -6,11 +6,17 @@ extension WorkerState {
     /// - Parameters:
     ///   - coordinator: the address that the user gave.
     ///   - preparedBytes: how much of the model is done.
+    ///   - waitsForOther: whether another process of this host fetches the model.
     ///   - now: the time, as in `handle`.
     /// - Returns: the sentence.
-    package func sentence(coordinator: String, preparedBytes: UInt64, now: Duration) -> String {
+    package func sentence(
+        coordinator: String, preparedBytes: UInt64, waitsForOther: Bool = false, now: Duration
+    ) -> String {
         if hasFinished { return "the worker has ended" }
-        let state = words(coordinator, preparedBytes, max(clock, now))
+        var state = words(coordinator, preparedBytes, max(clock, now))
+        if waitsForOther, case .joining = connection {
+            state += "; waits for another process of this host that fetches the model"
+        }
         return isDraining ? "leaves after its current work: \(state)" : state
     }
 

@@ -77,7 +77,9 @@ protocol EngineLoading: AnyObject, Sendable {
     func serves(_ other: Offer) -> Bool
 
     /// Takes a piece of the model that has come.
-    func receive(_ piece: ModelChunk)
+    ///
+    /// - Returns: false if it was not asked for; then it is dropped.
+    func receive(_ piece: ModelChunk) -> Bool
 
     /// The connection is gone: fetching ends, loading goes on.
     func cancel()

@@ -21,13 +21,14 @@ enum ModelCache {
         return directory
     }
 
-    /// Whether the file is there with the right length and SHA-256.
+    /// Whether the file is there with the right length and SHA-256; `note` is told how many bytes
+    /// have been hashed.
     static func isIntact(
-        _ path: String, _ file: Offer.ModelFile, progress: PreparationProgress
+        _ path: String, _ file: Offer.ModelFile, note: (Int) throws -> Void
     ) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
         let mapped = try MappedFile(path: path)
         guard UInt64(mapped.count) == file.byteCount else { return false }
-        return try mapped.digest { try progress.addOrEnd($0) }.bytes == file.digest
+        return try mapped.digest { try note($0) }.bytes == file.digest
     }
 }

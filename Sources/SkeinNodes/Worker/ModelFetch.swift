@@ -9,10 +9,21 @@ import SkeinTraining
 /// Runs on a thread of its own; the network's thread hands in the pieces. A file on disk counts
 /// once its SHA-256 is the offer's.
 final class ModelFetch: Sendable {
-    /// Pieces asked for and not yet here: enough to keep a line of 1 Gbit/s and 30 ms busy.
-    private static let window = 4
+    /// A piece that was asked for.
+    private struct Expected: Sendable {
+        let request: ModelRequest
+        let byteCount: Int
+
+        func isMet(by piece: ModelChunk) -> Bool {
+            piece.file == request.file && piece.offset == request.offset
+                && piece.bytes.count == byteCount
+        }
+    }
 
     private struct State: Sendable {
+        /// Asked for and not yet here, in order: at most `Limits.pieceWindow`.
+        var expected: [Expected] = []
+        /// Here and not yet written. With `expected` they are never more than the window.
         var pieces: [ModelChunk] = []
         var isGone = false
     }
@@ -21,18 +32,39 @@ final class ModelFetch: Sendable {
     /// `models/<digest>` in the cache.
     let directory: String
     private let progress: PreparationProgress
+    private let patience: Duration
+    private let log: Log
     private let state = Condition(State())
 
-    /// Fetches nothing yet; `cache` is the directory of all of Skein's caches, see `ModelCache`.
-    init(offer: Offer, cache: String, progress: PreparationProgress) {
+    /// Fetches nothing yet.
+    ///
+    /// - Parameters:
+    ///   - offer: whose model is fetched.
+    ///   - cache: the directory of all of Skein's caches, see `ModelCache`.
+    ///   - progress: counts, and says when the model is no longer wanted.
+    ///   - patience: how long another process of this host that fetches the model may stand still.
+    ///   - log: told when it does.
+    init(
+        offer: Offer, cache: String, progress: PreparationProgress, patience: Duration, log: Log
+    ) {
         files = offer.modelFiles
         self.progress = progress
+        self.patience = patience
+        self.log = log
         directory = ModelCache.directory(of: offer.modelDigest, in: cache)
     }
 
-    /// Takes a piece that has come.
-    func receive(_ piece: ModelChunk) {
-        state.change { $0.pieces.append(piece) }
+    /// Takes a piece that has come: the next one that was asked for, and no other. So a coordinator
+    /// cannot make this worker hold more than its window.
+    ///
+    /// - Returns: false if it is not that one; then it is dropped.
+    func receive(_ piece: ModelChunk) -> Bool {
+        state.change { state in
+            guard state.expected.first?.isMet(by: piece) == true else { return false }
+            state.expected.removeFirst()
+            state.pieces.append(piece)
+            return true
+        }
     }
 
     /// The connection is gone; `run` ends with `NodeError.connectionLost`.
@@ -46,50 +78,92 @@ final class ModelFetch: Sendable {
     ///   - request: sends a request to the coordinator.
     ///   - report: called with the bytes that are here and the bytes in all.
     /// - Returns: the path of the model.
-    /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelPieceDamaged`, `.modelDamaged`;
+    /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelDamaged`;
     ///   `CancellationError` when the model is no longer wanted.
     func run(
         request: (ModelRequest) -> Void, report: (UInt64, UInt64) -> Void
     ) throws -> String {
         try AtomicFile.makeDirectory(directory)
-        let lock = try FetchLock(directory: directory) { state.change(waking: false) { $0.isGone } }
+        let lock = try FetchLock(directory: directory)
         defer { withExtendedLifetime(lock) {} }
+        let isAlone = try waitForTurn(lock)
+        for file in files {
+            PartialFile.removeLeftovers(beside: ModelCache.path(of: file, in: directory))
+        }
         let total = files.reduce(UInt64(0)) { $0 &+ $1.byteCount }
         var before: UInt64 = 0
         for (index, file) in files.enumerated() {
             try fetch(
-                file, index: UInt32(index), request: request,
-                report: { report(before &+ $0, total) })
+                file, index: UInt32(index), isAlone: isAlone,
+                note: { [progress] count in
+                    if isAlone { lock.touch() }
+                    try progress.addOrEnd(count)
+                }, request: request, report: { report(before &+ $0, total) })
             before &+= file.byteCount
         }
         return ModelCache.path(of: files, in: directory)
     }
 
+    /// Waits until no other process of this host fetches the model, or one that does stands still.
+    ///
+    /// - Returns: whether no other does.
+    private func waitForTurn(_ lock: FetchLock) throws -> Bool {
+        var wait = FetchWait(patience: patience)
+        let began = ContinuousClock.now
+        defer { progress.waitsForOther = false }
+        while try !lock.take() {
+            if state.change(waking: false, { $0.isGone }) { throw NodeError.connectionLost }
+            progress.waitsForOther = true
+            switch wait.look(at: lock.sign(), now: ContinuousClock.now - began) {
+            case .waits: break
+            case .moves(let byteCount):
+                // What another process of this host fetches is progress of this worker, too.
+                try progress.addOrEnd(Int(clamping: max(1, byteCount)))
+            case .standsStill(let time):
+                log.warning(
+                    "another process of this host fetches the model and has not got on for "
+                        + "\(time.inWords); this worker fetches it beside that one")
+                return false
+            }
+            Thread.sleep(forTimeInterval: 0.2)
+        }
+        return true
+    }
+
+    /// Fetches a file unless it is there; into a partial file of its own if another process has the
+    /// usual one open (not `isAlone`).
     private func fetch(
-        _ file: Offer.ModelFile, index: UInt32, request: (ModelRequest) -> Void,
-        report: (UInt64) -> Void
+        _ file: Offer.ModelFile, index: UInt32, isAlone: Bool, note: (Int) throws -> Void,
+        request: (ModelRequest) -> Void, report: (UInt64) -> Void
     ) throws {
         let path = ModelCache.path(of: file, in: directory)
-        if try ModelCache.isIntact(path, file, progress: progress) { return }
-        let partial = path + ".part"
-        let output = try PartialFile(path: partial, limit: file.byteCount)
+        if try ModelCache.isIntact(path, file, note: note) { return }
+        let output =
+            isAlone
+            ? try PartialFile(path: path + ".part", limit: file.byteCount)
+            : try PartialFile(ownBeside: path)
+        let partial = output.path
+        // Another attempt cannot continue it.
+        defer { if !isAlone { unlink(partial) } }
         var asked = output.count
         while output.count < file.byteCount {
             while asked < file.byteCount, asked - output.count < Self.windowBytes {
-                request(ModelRequest(file: index, offset: asked))
-                asked += min(
+                let next = ModelRequest(file: index, offset: asked)
+                let count = min(
                     UInt64(SkeinCoordination.Limits.modelChunkBytes), file.byteCount - asked)
+                state.change(waking: false) {
+                    $0.expected.append(Expected(request: next, byteCount: Int(count)))
+                }
+                request(next)
+                asked += count
             }
             let piece = try nextPiece()
-            guard piece.file == index, piece.offset == output.count, !piece.bytes.isEmpty,
-                UInt64(piece.bytes.count) <= asked - output.count
-            else { throw NodeError.modelPieceDamaged(file: file.name, offset: output.count) }
             try output.append(piece.bytes)
-            try progress.addOrEnd(piece.bytes.count)
+            try note(piece.bytes.count)
             report(output.count)
         }
         try output.finish()
-        guard try ModelCache.isIntact(partial, file, progress: progress) else {
+        guard try ModelCache.isIntact(partial, file, note: note) else {
             // It must start over: nobody knows which part is wrong.
             try FileManager.default.removeItem(atPath: partial)
             throw NodeError.modelDamaged(path: path)
@@ -101,7 +175,8 @@ final class ModelFetch: Sendable {
     }
 
     private static var windowBytes: UInt64 {
-        UInt64(window * SkeinCoordination.Limits.modelChunkBytes)
+        UInt64(
+            SkeinCoordination.Limits.pieceWindow * SkeinCoordination.Limits.modelChunkBytes)
     }
 
     private func nextPiece() throws -> ModelChunk {
@@ -112,27 +187,4 @@ final class ModelFetch: Sendable {
         guard let piece, let piece else { throw NodeError.connectionLost }
         return piece
     }
-}
-
-/// Makes workers of one machine fetch a model one after the other: the second finds it there.
-private final class FetchLock {
-    private let descriptor: Int32
-
-    init(directory: String, isCancelled: () -> Bool) throws {
-        let path = directory + "/.lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "create", path: path, code: errno)
-        }
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw FileError.failed(operation: "lock", path: path, code: errno)
-            }
-            if isCancelled() { throw NodeError.connectionLost }
-            Thread.sleep(forTimeInterval: 0.2)
-        }
-    }
-
-    /// Also runs for an `init` that threw after it had opened the descriptor.
-    deinit { if descriptor >= 0 { close(descriptor) } }
 }

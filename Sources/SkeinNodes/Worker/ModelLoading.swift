@@ -21,7 +21,9 @@ final class ModelLoading: EngineLoading {
         self.offer = offer
         self.setup = setup
         self.log = log
-        fetch = ModelFetch(offer: offer, cache: CacheDirectory.root, progress: progress)
+        fetch = ModelFetch(
+            offer: offer, cache: CacheDirectory.root, progress: progress, patience: setup.patience,
+            log: log)
     }
 
     /// Whether what is loaded for this offer also serves `other`, which may be of a later start of the
@@ -32,10 +34,7 @@ final class ModelLoading: EngineLoading {
         return other == offer
     }
 
-    /// Takes a piece of the model that has come.
-    func receive(_ piece: ModelChunk) {
-        fetch.receive(piece)
-    }
+    func receive(_ piece: ModelChunk) -> Bool { fetch.receive(piece) }
 
     /// The connection is gone: fetching ends, loading goes on.
     func cancel() {
@@ -117,12 +116,19 @@ final class ModelLoading: EngineLoading {
 final class PreparationProgress: Sendable {
     private let count = Atomic<UInt64>(0)
     private let stopped = Atomic<Bool>(false)
+    private let waiting = Atomic<Bool>(false)
 
     /// Bytes fetched, hashed and loaded so far; each counts once for each of these.
     var bytes: UInt64 { count.load(ordering: .relaxed) }
 
     /// Whether the model is no longer wanted.
     var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+    /// Whether it waits for another process of this host that fetches the model.
+    var waitsForOther: Bool {
+        get { waiting.load(ordering: .relaxed) }
+        set { waiting.store(newValue, ordering: .relaxed) }
+    }
 
     func stop() { stopped.store(true, ordering: .relaxed) }
 

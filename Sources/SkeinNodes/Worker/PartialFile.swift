@@ -30,6 +30,44 @@ final class PartialFile {
         }
     }
 
+    /// Creates an empty file `PATH.PROCESS-RANDOM.part` that no other process writes. It is locked, so
+    /// that `removeLeftovers` of others leaves it alone as long as this process lives.
+    init(ownBeside path: String) throws {
+        count = 0
+        while true {
+            let random = try SystemRandomness.bytes(4).map { String($0, radix: 16) }.joined()
+            let own = "\(path).\(getpid())-\(random).part"
+            let file = open(own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
+            guard file >= 0 else {
+                throw FileError.failed(operation: "create", path: own, code: errno)
+            }
+            // Another process may take it for a leftover before it is locked; then another is made.
+            if flock(file, LOCK_EX | LOCK_NB) == 0, access(own, F_OK) == 0 {
+                self.path = own
+                descriptor = file
+                return
+            }
+            close(file)
+        }
+    }
+
+    /// Removes what processes that are gone have left of files of their own for `path`.
+    static func removeLeftovers(beside path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let directory = parts.dropLast().joined(separator: "/")
+        let prefix = (parts.last.map(String.init) ?? "") + "."
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        for name in names where name.hasPrefix(prefix) && name.hasSuffix(".part") {
+            let middle = name.dropFirst(prefix.count).dropLast(".part".count)
+            guard middle.wholeMatch(of: /[0-9]+-[0-9a-f]+/) != nil else { continue }
+            let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            // Its maker would have locked it.
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(directory + "/" + name) }
+            close(descriptor)
+        }
+    }
+
     deinit { close(descriptor) }
 
     func append(_ bytes: [UInt8]) throws {

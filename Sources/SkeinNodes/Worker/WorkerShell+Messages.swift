@@ -13,7 +13,11 @@ extension WorkerShell {
         case .challenge, .offer: greet(message)
         case .rejection(let rejection):
             handle(.rejected(rejection, isTagged: received.isTagged))
-        case .modelChunk(let chunk): loading?.receive(chunk)
+        case .modelChunk(let chunk):
+            // Whoever sends what nobody asked for fills this worker's memory.
+            if loading?.receive(chunk) != true {
+                hangUp(on: "a piece of the model that this worker did not ask for")
+            }
         case .welcome(let welcome):
             heartbeat = .milliseconds(min(max(welcome.heartbeatMilliseconds, 50), 10_000))
             connection?.bounds = MessageBounds(
@@ -42,10 +46,14 @@ extension WorkerShell {
         case .answer(let answer):
             handle(.answered(answer.key, answer.verdict, answer.detail))
         case .leave(let leave): handle(.dismissed(leave))
-        default:
-            connection?.close()
-            disconnected("the coordinator sent \(message.type.name), which is not for a worker")
+        default: hangUp(on: "\(message.type.name), which is not for a worker")
         }
+    }
+
+    /// Ends a connection whose other end breaks the protocol; the state dials again.
+    private func hangUp(on what: String) {
+        connection?.close()
+        disconnected("the coordinator sent \(what)")
     }
 
     private func greet(_ message: Message) {

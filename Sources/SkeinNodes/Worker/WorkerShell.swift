@@ -103,7 +103,8 @@ final class WorkerShell {
         ServiceReporter.View(
             sentence: state.sentence(
                 coordinator: setup.coordinator.description,
-                preparedBytes: loading?.progress.bytes ?? 0, now: now),
+                preparedBytes: loading?.progress.bytes ?? 0,
+                waitsForOther: loading?.progress.waitsForOther ?? false, now: now),
             isReady: hasToldReady)
     }
 

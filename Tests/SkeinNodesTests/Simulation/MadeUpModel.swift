@@ -385,7 +385,7 @@ final class VirtualLoading: EngineLoading, @unchecked Sendable {
         return other == offer
     }
 
-    func receive(_ piece: ModelChunk) {}
+    func receive(_ piece: ModelChunk) -> Bool { false }
     func cancel() {}
     func abandon() { progress.stop() }
 

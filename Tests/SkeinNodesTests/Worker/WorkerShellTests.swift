@@ -143,6 +143,23 @@ struct WorkerShellTests {
         }
     }
 
+    @Test("a coordinator that sends a piece of the model that nobody asked for is hung up on")
+    func unrequestedPiece() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let shell = bench.shell
+                bench.tell(.start, .connected, .offered(term: 7))
+                shell.receive(.modelChunk(ModelChunk(file: 0, offset: 0, bytes: [1])))
+                #expect(shell.connection == nil)
+                #expect(
+                    shell.state.sentence(coordinator: "here", preparedBytes: 0, now: shell.now)
+                        .contains(
+                            "sent a piece of the model that this worker did not ask for"))
+            }
+            #expect(try coordinator.reaches { !$0.reasons.isEmpty })
+        }
+    }
+
     /// What a coordinator answers during a handshake.
     private final class Greeter {
         private var handshake: CoordinatorHandshake
