@@ -15,7 +15,8 @@ extension CoordinatorState {
         case joined(PeerID, Member)
         /// Any bytes from this peer; with a heartbeat, what it says it computes.
         case heard(PeerID, [Heartbeat.Progress])
-        /// Bytes of parameters or results move between a peer and here, besides heartbeats.
+        /// Bytes of parameters, results or the model move between a peer and here, besides
+        /// heartbeats; or it waits here for others.
         case moved(PeerID)
         /// A whole result has arrived. The shell parks its bytes under (peer, key) until `check`,
         /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the

@@ -4,6 +4,7 @@ import SkeinBasics
 extension CoordinatorState {
     mutating func joined(_ peer: PeerID, _ member: Member) {
         preparations[peer] = nil
+        preparedBefore[member.name] = nil
         if let rejection = admission(
             name: member.name, incarnation: member.incarnation, now: clock)
         {
@@ -87,7 +88,7 @@ extension CoordinatorState {
     }
 
     mutating func left(_ peer: PeerID, _ departure: Departure) {
-        preparations[peer] = nil
+        forgetPreparation(of: peer)
         guard let worker = members[peer] else { return }
         guard case .lost(let how) = departure else { return remove(peer, how: nil) }
         remove(peer, how: how)
@@ -205,6 +206,10 @@ struct Preparation: Sendable {
     var bytes: UInt64 = 0
     /// When that last changed; at first, when it got the offer.
     var progressAt: Duration
+    /// The same, and when pieces of the model last moved to it.
+    var movedAt: Duration
+    /// What it had when it last left without having joined.
+    var before: UInt64?
 }
 
 // Workers that prepare. Being alive is not enough: one whose disk hangs sends heartbeats, too, and
@@ -214,13 +219,45 @@ extension CoordinatorState {
         guard members[peer] == nil else { return }
         guard let known = preparations[peer] else {
             preparations[peer] = Preparation(
-                peer: peer, name: name, address: address, bytes: bytes, progressAt: clock)
+                peer: peer, name: name, address: address, bytes: bytes, progressAt: clock,
+                movedAt: clock, before: preparedBefore[name])
+            nextUnready = min(nextUnready ?? .seconds(1 << 40), clock + settings.stuckAfter)
             return
         }
         guard bytes != known.bytes else { return }
         preparations[peer]?.bytes = bytes
+        // One that is back with what it had says nothing new.
+        guard bytes != known.before else { return }
         preparations[peer]?.progressAt = clock
+        preparations[peer]?.movedAt = clock
         lastArrival = clock
+    }
+
+    mutating func moved(_ peer: PeerID) {
+        preparations[peer]?.movedAt = clock
+        members.update(peer) { [clock] in $0.noteMoved(now: clock) }
+    }
+
+    mutating func forgetPreparation(of peer: PeerID) {
+        guard let known = preparations.removeValue(forKey: peer) else { return }
+        if preparedBefore.count >= 2 * settings.maximumWorkers { preparedBefore = [:] }
+        preparedBefore[known.name] = known.bytes
+    }
+
+    /// Sends workers away whose preparation stands still though they live: a disk may hang, or another
+    /// process that fetches the model. They may come again.
+    mutating func watchPreparations() {
+        guard let due = nextUnready, due <= clock else { return }
+        let stuck = preparations.values.filter { clock - $0.movedAt >= settings.stuckAfter }
+        for worker in stuck.sorted(by: { $0.peer < $1.peer }) {
+            let reason =
+                "no progress with its model for \((clock - worker.movedAt).inWords), though it is "
+                + "alive; \(worker.bytes >> 20) MiB are done"
+            forgetPreparation(of: worker.peer)
+            say(.log(.warning, "hung up on \(worker.name) (\(worker.address)): \(reason)"))
+            say(.disconnect(worker.peer, Rejection(code: .timeout, reason: reason)))
+        }
+        nextUnready = preparations.values.map(\.movedAt).min().map { $0 + settings.stuckAfter }
     }
 
     /// When the patience with too small a fleet ends; nil: the fleet is large enough.

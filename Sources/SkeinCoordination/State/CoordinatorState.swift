@@ -31,6 +31,11 @@ package struct CoordinatorState: Sendable {
     var shortageSince: Duration?
     /// Workers that know the token and have not joined yet.
     var preparations: [PeerID: Preparation] = [:]
+    /// How much of its model each worker had that left while it prepared: if it returns with as much,
+    /// it has not got on.
+    var preparedBefore: [String: UInt64] = [:]
+    /// When to look for workers whose preparation stands still.
+    var nextUnready: Duration?
     /// When a worker last joined, or got on with its preparation.
     var lastArrival: Duration?
     /// When a worker may have become silent.
@@ -69,7 +74,7 @@ package struct CoordinatorState: Sendable {
             preparing(peer, name: name, address: address, bytes: bytes)
         case .joined(let peer, let member): joined(peer, member)
         case .heard(let peer, let progress): heard(peer, progress)
-        case .moved(let peer): members.update(peer) { [clock] in $0.noteMoved(now: clock) }
+        case .moved(let peer): moved(peer)
         case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
         case .checked(let peer, let key, let outcome): checked(peer, key, outcome)
         case .stateWanted(let peer, let key): stateWanted(peer, key)
@@ -95,6 +100,7 @@ package struct CoordinatorState: Sendable {
 
     private mutating func tick() {
         watchSilence()
+        watchPreparations()
         watchStuck()
         watchStall()
         watchPatience()
@@ -103,7 +109,8 @@ package struct CoordinatorState: Sendable {
     /// When `tick` must come at the latest; nil: nothing depends on time.
     package var nextDeadline: Duration? {
         if hasGivenUp { return nil }
-        var deadlines = [nextSilence, nextStuck, giveUpAt, nextHomeless].compactMap { $0 }
+        var deadlines = [nextSilence, nextUnready, nextStuck, giveUpAt, nextHomeless]
+            .compactMap { $0 }
         if phase != .finished || open != nil { deadlines.append(nextStall) }
         if mayDouble { deadlines.append(nextDoubling) }
         return deadlines.min()

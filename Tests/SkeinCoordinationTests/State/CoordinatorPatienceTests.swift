@@ -67,6 +67,54 @@ struct CoordinatorPatienceTests {
             ])
     }
 
+    @Test("one that is alive and gets nowhere is sent away after five patiences")
+    func standsStill() {
+        var desk = Desk(patience: .seconds(6))
+        desk.join(1)
+        desk.open([1])
+        _ = prepares(&desk, 2, 0, at: 1)
+        _ = prepares(&desk, 3, 0, at: 1)
+        _ = prepares(&desk, 2, 5 << 20, at: 2)
+        #expect(desk.state.nextUnready == .seconds(31))
+        // The third one's model is slow to come.
+        desk.at(30, .moved(PeerID(3)))
+        desk.hear([1], from: 2, to: 31.9)
+        #expect(desk.state.preparations.count == 2)
+        let said = desk.at(32, .tick)
+        let reason = "no progress with its model for 30.0 s, though it is alive; 5 MiB are done"
+        #expect(said.rejections == [Rejection(code: .timeout, reason: reason)])
+        #expect(!RejectCode.timeout.isFinal)
+        #expect(said.sentences.contains("hung up on w2 (10.0.0.2:4011): \(reason)"))
+        #expect(desk.state.preparations.keys.map(\.number) == [3])
+        #expect(desk.state.nextUnready == .seconds(60))
+        let later = desk.at(60, .tick)
+        #expect(later.rejections.count == 1)
+        #expect(desk.state.nextUnready == nil)
+    }
+
+    @Test("a worker that returns with what it had does not extend the patience")
+    func returnsWithTheSame() {
+        var desk = Desk(minimumWorkers: 2, patience: .seconds(6))
+        desk.join(1)
+        desk.open([1, 1])
+        _ = prepares(&desk, 2, 0, at: 1)
+        _ = prepares(&desk, 2, 5 << 20, at: 2)
+        #expect(desk.state.giveUpAt == .seconds(8))
+        desk.at(3, .left(PeerID(2), .lost("reset")))
+        let again = CoordinatorState.Event.preparing(
+            PeerID(7), name: "w2", address: "10.0.0.2:4012", bytes: 0)
+        desk.at(4, again)
+        func told(_ bytes: UInt64, at seconds: Double) {
+            desk.at(
+                seconds,
+                .preparing(PeerID(7), name: "w2", address: "10.0.0.2:4012", bytes: bytes))
+        }
+        told(5 << 20, at: 5)
+        #expect(desk.state.giveUpAt == .seconds(8))
+        told(6 << 20, at: 6)
+        #expect(desk.state.giveUpAt == .seconds(12))
+    }
+
     @Test("the sentence says who prepares, and what restarts the patience")
     func sentence() {
         var desk = Desk(minimumWorkers: 3)
