@@ -62,6 +62,9 @@ enum Limits {
     /// that it knows.
     static let lookup = Duration.seconds(1)
 
+    /// A line in the log at most this often when strangers are dropped for others.
+    static let crowdLineInterval = Duration.seconds(60)
+
     /// Log lines about refused strangers in a burst: enough to see who they are.
     static let strangerLines = 20
 

@@ -64,6 +64,10 @@ package struct SocketAddress: Sendable, Equatable {
         return host6.map { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 } ?? false
     }
 
+    /// Where a host is, whichever of its addresses it uses: all of an IPv4 address, and of an IPv6
+    /// address the first 64 bits, after which a host chooses for itself.
+    package var network: [UInt8] { version4 ?? host6.map { Array($0.prefix(8)) } ?? [] }
+
     /// The four bytes of an IPv4 address, also of one mapped into IPv6.
     private var version4: [UInt8]? {
         if family == AF_INET, bytes.count >= 8 { return Array(bytes[4..<8]) }

@@ -52,8 +52,9 @@ final class HostilePeer {
         (0..<count).map { _ in UInt8.random(in: 0...255) }
     }
 
-    /// A connected socket; end it with `close`.
-    static func dial(_ address: String) throws -> Int32 {
+    /// A connected socket; end it with `close`. `source` is the local address, the system's choice
+    /// without one.
+    static func dial(_ address: String, from source: String? = nil) throws -> Int32 {
         let colon = try #require(address.lastIndex(of: ":"))
         let port = try #require(UInt16(address[address.index(after: colon)...]))
         var place = sockaddr_in()
@@ -64,6 +65,17 @@ final class HostilePeer {
         // Other tests start processes meanwhile.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         try #require(descriptor >= 0, "socket: \(String(cString: strerror(errno)))")
+        if let source {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = inet_addr(source)
+            let bound = withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            try #require(bound == 0, "bind: \(String(cString: strerror(errno)))")
+        }
         let status = withUnsafePointer(to: &place) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

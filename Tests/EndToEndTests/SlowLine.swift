@@ -2,15 +2,17 @@ import Foundation
 import Testing
 
 /// A relay on loopback between workers and a coordinator that delays the first bulk in each
-/// direction.
+/// direction, or all that passes.
 final class SlowLine: Sendable {
     let address: String
     private let target: String
     private let descriptor: Int32
+    private let delay: Double
 
-    /// The first bulk takes `seconds`.
-    init(to target: String, seconds: Double) throws {
+    /// The first bulk takes `seconds` (0: as long as any other), and all that passes `delay` seconds.
+    init(to target: String, seconds: Double, delay: Double = 0) throws {
         self.target = target
+        self.delay = delay
         (descriptor, address) = try LoopbackPort.listen()
         Thread { [self] in
             while true {
@@ -35,11 +37,12 @@ final class SlowLine: Sendable {
 
     private func relay(_ from: Int32, _ to: Int32, _ seconds: Double) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var isSlow = true
+        var isSlow = seconds > 0
         while true {
             let count = recv(from, &buffer, buffer.count, 0)
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
             guard count > 0 else { break }
+            if delay > 0 { Thread.sleep(forTimeInterval: delay) }
             // Anything shorter is a heartbeat, or the handshake.
             let crawls = isSlow && count > 4096
             let slice = crawls ? count / Int(seconds * 10) : count

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBench
 import SkeinCoordination
 import SkeinTestSupport
+import Synchronization
 import Testing
 
 @testable import SkeinNodes
@@ -48,6 +49,50 @@ struct StrangerTests {
             try cluster.waitForSteps(FaultBench.steps / 2)
             try FaultBench.finish(cluster, worker: nil)
             withExtendedLifetime(strangers) {}
+        }
+    }
+
+    @Test("a host that opens connections without end does not keep a distant worker out")
+    func flood() throws {
+        ProcessFigures.raiseFileLimit()
+        try FaultBench.withCluster { cluster in
+            let isOver = Mutex(false)
+            let opened = Mutex(0)
+            let done = Promise<(any Error)?>()
+            let address = cluster.address
+            let began = ContinuousClock.now
+            Thread {
+                var crowd: [Int32] = []
+                defer { for descriptor in crowd { close(descriptor) } }
+                do {
+                    while !isOver.withLock({ $0 }) {
+                        // They never speak, and none is closed before 600 others have come.
+                        crowd.append(try HostilePeer.dial(address, from: "127.0.0.2"))
+                        if crowd.count > 600 { close(crowd.removeFirst()) }
+                        opened.withLock { $0 += 1 }
+                    }
+                    done.keep(nil)
+                } catch {
+                    done.keep(error)
+                }
+            }.start()
+            try FaultBench.wait(for: "the flood") { opened.withLock { $0 } > 1000 }
+            let line = try SlowLine(to: cluster.address, seconds: 0, delay: 0.1)
+            defer { line.stop() }
+            let worker = try cluster.startWorker("far", model: cluster.work.model, at: line.address)
+            try worker.waitForError("joined the run")
+            isOver.withLock { $0 = true }
+            let ended = try #require(done.value(within: SkeinProcess.patience))
+            if let ended { throw ended }
+            print("strangers: \(opened.withLock { $0 }) connections of one host")
+            #expect(!worker.errorText.contains("tries again"), "\(worker.errorText)")
+            try cluster.coordinator.waitForError("which was dropped for others")
+            let text = cluster.coordinator.errorText
+            #expect(text.contains("from where 127.0.0.2:"), "\(text)")
+            let lines = text.split(separator: "\n").count { $0.contains("dropped for others") }
+            #expect(lines <= 1 + Int((ContinuousClock.now - began) / .seconds(60)), "\(text)")
+            try cluster.finish()
+            try FaultBench.verify(cluster.bench, "run")
         }
     }
 

@@ -53,6 +53,18 @@ struct NetworkAddressTests {
         #expect(!addresses.map(\.isLoopback).contains(false))
     }
 
+    @Test(
+        "hosts are told apart by an IPv4 address, or by the first half of an IPv6 one",
+        arguments: [
+            ("10.0.0.7:1", [10, 0, 0, 7]), ("[::ffff:10.0.0.7]:2", [10, 0, 0, 7]),
+            ("[fd00:1:2:3::9]:3", [0xFD, 0, 0, 1, 0, 2, 0, 3]),
+            ("[fd00:1:2:3:4:5:6:7]:3", [0xFD, 0, 0, 1, 0, 2, 0, 3]),
+        ] as [(String, [UInt8])])
+    func hosts(text: String, network: [UInt8]) throws {
+        let addresses = try NetworkAddress(parsing: text).resolved(for: .dialling)
+        #expect(addresses.map(\.network) == [network])
+    }
+
     @Test("names resolve")
     func names() throws {
         let addresses = try NetworkAddress(parsing: "localhost:7").resolved(for: .dialling)

@@ -46,6 +46,7 @@ extension CoordinatorShell {
             switch try peer.handshake.receive(message) {
             case .challenged(let hello, let challenge):
                 peer.hello = hello
+                strangers.spoke(peer.id)
                 peer.connection?.bounds = MessageBounds(from: .dialler, in: .proof)
                 peer.connection?.send(challenge)
             case .authenticated(let hello, let keys, let offer):

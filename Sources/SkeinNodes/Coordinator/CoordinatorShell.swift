@@ -30,6 +30,8 @@ final class CoordinatorShell {
     /// Limits the lines about peers that never proved the token: there can be any number of these.
     var strangerLines = LineRate(
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
+    /// The same for strangers that were dropped for others.
+    private var crowdLines = LineRate(burst: 1, interval: Limits.crowdLineInterval)
     /// The result whose verdict the state is being told.
     var judged: Candidate?
     /// Processor seconds spent on `view()`, for the benchmark of what looking costs.
@@ -51,8 +53,8 @@ final class CoordinatorShell {
     /// Set once the run is over: no more peers are let in.
     private(set) var farewell: Leave?
     private var port: (any ListeningPort)?
-    /// Peers that have not proved the token, in the order in which they came.
-    private var strangers = PeerLine()
+    /// Peers that have not proved the token.
+    var strangers = StrangerLine()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
 
@@ -158,9 +160,9 @@ final class CoordinatorShell {
     private var pastTraffic = Traffic()
 
     private func accept(_ link: any Link) {
-        while strangers.count >= Limits.strangers, dropOldestStranger() {}
+        while strangers.count >= Limits.strangers, dropStranger() {}
         // One more connection than this, and files could no longer be opened: drop one.
-        guard peers.count < connectionRoom || dropOldestStranger() else { return link.close() }
+        guard peers.count < connectionRoom || dropStranger() else { return link.close() }
         let id = PeerID(nextPeer)
         nextPeer += 1
         let nonce: [UInt8]
@@ -177,7 +179,7 @@ final class CoordinatorShell {
                 comparesFingerprints: !options.admitsOtherEngines),
             since: now)
         peers[id] = peer
-        strangers.append(id)
+        strangers.came(id, from: link.peerNetwork)
         let connection = Connection(
             link, bounds: MessageBounds(from: .dialler, in: .greeting), loop: loop)
         connection.onMessage = { [weak self, weak peer] received in
@@ -207,13 +209,19 @@ final class CoordinatorShell {
         }
     }
 
-    /// Drops the oldest stranger: those that never speak must not keep workers out.
+    /// Drops a stranger: those that never speak must not keep workers out.
     ///
     /// - Returns: whether there was one.
-    private func dropOldestStranger() -> Bool {
-        guard let id = strangers.first, let oldest = peers[id] else { return false }
-        oldest.connection?.close()
-        closed(oldest, "there were too many strangers")
+    private func dropStranger() -> Bool {
+        guard let choice = strangers.choice, let peer = peers[choice.peer] else { return false }
+        if let leftOut = crowdLines.admit(at: now) {
+            let before = leftOut > 0 ? "; so were \(leftOut) since the last line" : ""
+            log.warning(
+                "\(choice.count) peers have not proved the token, \(choice.fromThere) of them from "
+                    + "where \(peer.address) is, which was dropped for others\(before)")
+        }
+        peer.connection?.close()
+        closed(peer, "there were too many strangers")
         return true
     }
 

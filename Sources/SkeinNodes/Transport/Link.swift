@@ -8,6 +8,9 @@ protocol Link: AnyObject {
     /// The peer's address, for people.
     var peerName: String { get }
 
+    /// Where the peer is, to tell hosts apart; see `SocketAddress.network`.
+    var peerNetwork: [UInt8] { get }
+
     /// Shared room for one read; what is left there afterwards is not kept.
     var scratch: UnsafeMutableRawBufferPointer { get }
 
@@ -46,6 +49,8 @@ final class SocketLink: Link {
     }
 
     var peerName: String { socket.peer.description }
+
+    var peerNetwork: [UInt8] { socket.peer.network }
 
     var scratch: UnsafeMutableRawBufferPointer { loop.scratch }
 

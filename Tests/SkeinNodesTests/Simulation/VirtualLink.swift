@@ -51,6 +51,7 @@ final class Wire {
 final class VirtualLink: Link {
     let wire: Wire
     let peerName: String
+    var peerNetwork: [UInt8] { Array(peerName.utf8.prefix { $0 != UInt8(ascii: ":") }) }
     private unowned let loop: VirtualLoop
     private let world: World
     private var random: SplitMix
