@@ -62,10 +62,24 @@ final class Clients {
 
     private func accept(_ socket: Socket) {
         if count - refused.count >= settings.connections {
-            guard let oldest = line.first else { return refuse(socket) }
-            connections[oldest]?.close()
+            guard let dropped = crowded ?? line.first else { return refuse(socket) }
+            connections[dropped]?.close()
         }
         line.join(add(socket).slot)
+    }
+
+    /// Of those that may be dropped and have waited longest, the first one of the host that has most
+    /// of them: a host that opens connections without end loses its own.
+    private var crowded: Int? {
+        var counts: [[UInt8]: Int] = [:]
+        var seen = 0
+        _ = line.first { slot in
+            if let network = connections[slot]?.network { counts[network, default: 0] += 1 }
+            seen += 1
+            return seen >= Limits.crowd
+        }
+        let most = counts.values.max()
+        return line.first { slot in connections[slot].map { counts[$0.network] == most } ?? false }
     }
 
     private func add(_ socket: Socket) -> HTTPConnection {

@@ -10,6 +10,8 @@ final class HTTPConnection {
     /// Its place among the server's clients.
     let slot: Int
     let socket: Socket
+    /// Where the client is; see `SocketAddress.network`.
+    let network: [UInt8]
     let loop: EventLoop
     unowned let clients: Clients
     private var watch: Watch?
@@ -55,6 +57,7 @@ final class HTTPConnection {
 
     init(_ socket: Socket, slot: Int, loop: EventLoop, clients: Clients) {
         self.socket = socket
+        network = socket.peer.network
         self.slot = slot
         self.loop = loop
         self.clients = clients

@@ -5,8 +5,9 @@ import SkeinSockets
 /// A small HTTP server on a loop and thread of its own: requests with bodies, answers that are made
 /// at once or later, and server-sent events. It knows nothing of what it serves.
 ///
-/// At most `Settings.connections` clients are held. One more, and the one that has waited longest
-/// without a request is dropped for it: those that never speak keep nobody out.
+/// At most `Settings.connections` clients are held. One more, and of the host with most of them that
+/// wait without a request the one that has waited longest is dropped for it: those that never speak
+/// keep nobody out.
 package final class HTTPServer: Sendable {
     package struct Settings: Sendable {
         /// Clients at a time: each holds up to `Limits.headBytes`, and a body. Each takes one

@@ -40,4 +40,7 @@ enum Limits {
 
     /// Clients beyond the limit that are told so and not just hung up on, each for `HTTPTimes.linger`.
     static let refusedConnections = 64
+
+    /// Clients among which the host with most of them is looked for when one must go: 10 microseconds.
+    static let crowd = 256
 }

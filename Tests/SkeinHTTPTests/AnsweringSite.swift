@@ -115,7 +115,9 @@ final class AnsweringServer: Sendable {
         }
     }
 
-    func client() throws -> HTTPClient { try HTTPClient(port: port) }
+    func client(from source: UInt8? = nil) throws -> HTTPClient {
+        try HTTPClient(port: port, from: source)
+    }
 
     /// A client whose first bytes are there when the server finds it: however short the time for
     /// them is, it is not over before.

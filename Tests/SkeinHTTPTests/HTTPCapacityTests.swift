@@ -93,6 +93,19 @@ struct HTTPCapacityTests {
         }
     }
 
+    @Test("a host with many connections that wait loses its own, not another's")
+    func crowdOfOneHost() throws {
+        var settings = HTTPServer.Settings.patient
+        settings.connections = 4
+        let server = try AnsweringServer(settings)
+        let distant = try server.client()
+        try distant.send("GET / HT")
+        let crowd = try (0..<20).map { _ in try server.client(from: 2) }
+        #expect(try crowd[16].isClosed())
+        try distant.send(String(Ask.get("/").dropFirst("GET / HT".count)))
+        #expect(try distant.response()?.status == 200)
+    }
+
     @Test("what waits for slow readers is bounded: who has taken nothing for longest is dropped")
     func slowReaders() throws {
         let length = 16 << 20

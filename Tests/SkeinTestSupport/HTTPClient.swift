@@ -21,8 +21,9 @@ package final class HTTPClient {
     private var isStream = false
     private var isChunked = false
 
-    /// Connects to a port of this machine.
-    package init(port: UInt16, receiveBytes: Int32? = nil) throws {
+    /// Connects to a port of this machine; `source` is the last byte of the address 127.0.0.x that it
+    /// comes from.
+    package init(port: UInt16, receiveBytes: Int32? = nil, from source: UInt8? = nil) throws {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)
         #else
@@ -40,6 +41,15 @@ package final class HTTPClient {
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        if let source {
+            address.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(source)).bigEndian
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard bound == 0 else { throw Failure(what: "bind: \(errno)") }
+        }
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let status = withUnsafePointer(to: &address) {

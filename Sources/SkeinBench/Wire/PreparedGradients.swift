@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinNodes
 import SkeinTraining
 
 /// A few gradients, packed once, that answer every lease of a benchmark.
