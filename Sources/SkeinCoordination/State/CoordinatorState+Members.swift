@@ -71,6 +71,7 @@ extension CoordinatorState {
     }
 
     mutating func heard(_ peer: PeerID, _ progress: [Heartbeat.Progress]) {
+        preparations[peer]?.lastHeard = clock
         let round = open?.round.number
         let found = members.update(peer) { [clock] worker in
             defer { worker.isSuspect = false }
@@ -141,6 +142,8 @@ extension CoordinatorState {
                 silence >= settings.suspectAfter ? settings.lostAfter : settings.suspectAfter
             next = min(next ?? .seconds(1 << 40), worker.lastHeard + limit)
         }
+        let heard = watchSilentPreparations()
+        next = [next, heard].compactMap { $0 }.min()
         nextSilence = next.map { max($0, clock + .milliseconds(20)) }
     }
 
@@ -208,6 +211,8 @@ struct Preparation: Sendable {
     var progressAt: Duration
     /// The same, and when pieces of the model last moved to it.
     var movedAt: Duration
+    /// When anything last came from it.
+    var lastHeard: Duration
     /// What it had when it last left without having joined.
     var before: UInt64?
 }
@@ -220,10 +225,13 @@ extension CoordinatorState {
         guard let known = preparations[peer] else {
             preparations[peer] = Preparation(
                 peer: peer, name: name, address: address, bytes: bytes, progressAt: clock,
-                movedAt: clock, before: preparedBefore[name])
+                movedAt: clock, lastHeard: clock, before: preparedBefore[name])
+            let silence = clock + settings.lostAfter
+            nextSilence = min(nextSilence ?? silence, silence)
             nextUnready = min(nextUnready ?? .seconds(1 << 40), clock + settings.stuckAfter)
             return
         }
+        preparations[peer]?.lastHeard = clock
         guard bytes != known.bytes else { return }
         preparations[peer]?.bytes = bytes
         // One that is back with what it had says nothing new.
@@ -242,6 +250,20 @@ extension CoordinatorState {
         guard let known = preparations.removeValue(forKey: peer) else { return }
         if preparedBefore.count >= 2 * settings.maximumWorkers { preparedBefore = [:] }
         preparedBefore[known.name] = known.bytes
+    }
+
+    /// Sends workers away that prepare and are silent.
+    ///
+    /// - Returns: when the next of them may be; nil: nobody prepares.
+    mutating func watchSilentPreparations() -> Duration? {
+        let silent = preparations.values.filter { clock - $0.lastHeard >= settings.lostAfter }
+        for worker in silent.sorted(by: { $0.peer < $1.peer }) {
+            let reason = "silent for \((clock - worker.lastHeard).inWords) while it prepared"
+            forgetPreparation(of: worker.peer)
+            say(.log(.warning, "hung up on \(worker.name) (\(worker.address)): \(reason)"))
+            say(.disconnect(worker.peer, Rejection(code: .timeout, reason: reason)))
+        }
+        return preparations.values.map(\.lastHeard).min().map { $0 + settings.lostAfter }
     }
 
     /// Sends workers away whose preparation stands still though they live: a disk may hang, or another

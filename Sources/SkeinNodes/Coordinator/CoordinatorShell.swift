@@ -121,7 +121,7 @@ final class CoordinatorShell {
         for peer in inOrder(peers.values.filter(hasSpoken)) {
             guard let connection = peer.connection else { continue }
             peer.lastHeard = connection.lastHeard - start
-            if peer.stage == .member { handle(.heard(peer.id, [])) }
+            handle(.heard(peer.id, []))
         }
     }
 
@@ -225,8 +225,7 @@ final class CoordinatorShell {
         return true
     }
 
-    /// Every half second: sends heartbeats, and hangs up on silent workers that prepare; the state
-    /// watches only those that have joined.
+    /// Every half second: sends heartbeats.
     private func beat() {
         hearBytes()
         let now = now
@@ -239,11 +238,7 @@ final class CoordinatorShell {
         for peer in inOrder(peers.values) {
             switch peer.stage {
             case .preparing:
-                if now - peer.lastHeard > state.settings.lostAfter {
-                    expel(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
-                } else if lookAtPieces(of: peer) {
-                    handle(.moved(peer.id))
-                }
+                if lookAtPieces(of: peer) { handle(.moved(peer.id)) }
             case .member:
                 _ = lookAtPieces(of: peer)
                 noteMoving(peer)

@@ -78,7 +78,7 @@ struct CoordinatorPatienceTests {
         #expect(desk.state.nextUnready == .seconds(31))
         // The third one's model is slow to come.
         desk.at(30, .moved(PeerID(3)))
-        desk.hear([1], from: 2, to: 31.9)
+        desk.hear([1, 2, 3], from: 2, to: 31.9)
         #expect(desk.state.preparations.count == 2)
         let said = desk.at(32, .tick)
         let reason = "no progress with its model for 30.0 s, though it is alive; 5 MiB are done"
@@ -87,9 +87,25 @@ struct CoordinatorPatienceTests {
         #expect(said.sentences.contains("hung up on w2 (10.0.0.2:4011): \(reason)"))
         #expect(desk.state.preparations.keys.map(\.number) == [3])
         #expect(desk.state.nextUnready == .seconds(60))
+        desk.hear([1, 3], from: 32, to: 59.9)
         let later = desk.at(60, .tick)
         #expect(later.rejections.count == 1)
         #expect(desk.state.nextUnready == nil)
+    }
+
+    @Test("one that is silent while it prepares is sent away like a member")
+    func silent() {
+        var desk = Desk()
+        _ = prepares(&desk, 2, 0, at: 1)
+        desk.at(2, .heard(PeerID(2), []))
+        _ = prepares(&desk, 3, 0, at: 4)
+        #expect(desk.state.nextDeadline == .seconds(4.5))
+        let said = desk.at(4.5, .tick)
+        let reason = "silent for 2.5 s while it prepared"
+        #expect(said.rejections == [Rejection(code: .timeout, reason: reason)])
+        #expect(desk.state.preparations.keys.map(\.number) == [3])
+        #expect(desk.at(6.5, .tick).rejections.count == 1)
+        #expect(desk.state.preparations.isEmpty)
     }
 
     @Test("a worker that returns with what it had does not extend the patience")

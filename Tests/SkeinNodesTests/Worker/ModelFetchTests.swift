@@ -22,8 +22,9 @@ struct ModelFetchTests {
     static func offer() -> Offer {
         let digest = SHA256.digest(of: bytes).bytes
         return Offer(
-            proof: [], term: 7, modelDigest: digest, dataDigest: digest,
-            configurationDigest: digest, fingerprint: "", configuration: [], longestRow: 1,
+            proof: [], term: 7, start: [], modelDigest: digest, dataDigest: digest,
+            configurationDigest: digest, recipeDigest: digest, fingerprint: "", configuration: [],
+            longestRow: 1,
             modelFiles: [.init(name: "", byteCount: UInt64(bytes.count), digest: digest)])
     }
 

@@ -149,7 +149,9 @@ struct WorkerShellTests {
             try bench.call { bench in
                 let shell = bench.shell
                 bench.tell(.start, .connected, .offered(term: 7))
-                shell.receive(.modelChunk(ModelChunk(file: 0, offset: 0, bytes: [1])))
+                shell.receive(
+                    ReceivedMessage(
+                        message: .modelChunk(ModelChunk(file: 0, offset: 0, bytes: [1])), term: 7))
                 #expect(shell.connection == nil)
                 #expect(
                     shell.state.sentence(coordinator: "here", preparedBytes: 0, now: shell.now)
