@@ -20,8 +20,10 @@ struct JoinTests {
     ) throws -> SkeinProcess {
         // The tests may run in a job themselves.
         let foreign = ProcessInfo.processInfo.environment.keys.filter { name in
-            ["SLURM_", "PMI", "OMPI_", "RANK", "WORLD_SIZE", "JOB_COMPLETION", "SKEIN_COORDINATOR"]
-                .contains { name.hasPrefix($0) }
+            [
+                "SLURM_", "PMI", "OMPI_", "RANK", "WORLD_SIZE", "JOB_COMPLETION", "TORCHELASTIC",
+                "MASTER_", "SKEIN_COORDINATOR",
+            ].contains { name.hasPrefix($0) }
         }
         let variables =
             foreign.map { "unset \($0); " }.joined()
@@ -313,6 +315,27 @@ struct JoinTests {
         }
     }
 
+    @Test("RANK=0 that a batch script exports for all tasks of srun makes one coordinator, not two")
+    func exportedRank() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.quiet)
+            let tasks = try [1, 0].map { rank in
+                try task(
+                    bench, "exported",
+                    environment: [
+                        "RANK": "0", "WORLD_SIZE": "2", "SLURM_PROCID": "\(rank)",
+                        "SLURM_JOB_ID": "8", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2",
+                    ], Self.quiet + ["--min-workers", "2"])
+            }
+            for task in tasks {
+                let ending = try task.wait()
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            #expect(tasks[0].errorText.contains("RANK = 0, WORLD_SIZE = 2 is not this task's"))
+            #expect(try bench.result(of: "exported") == bench.result(of: "alone"))
+        }
+    }
+
     @Test("words that no task can work with are refused")
     func usage() throws {
         try Workbench.with { bench in
@@ -331,6 +354,14 @@ struct JoinTests {
             #expect(taken.status == 0, "\(taken.error)")
             #expect(taken.output.contains("task:     task 1 of 2\n"))
             #expect(taken.output.contains("also has Slurm (SLURM_PROCID = 3)"))
+            Complaint(64, "contradicts SLURM_PROCID = 1, SLURM_NTASKS = 2").check(
+                try task(
+                    bench, "none",
+                    environment: [
+                        "RANK": "0", "WORLD_SIZE": "8", "SLURM_PROCID": "1", "SLURM_STEP_ID": "0",
+                        "SLURM_NTASKS": "2",
+                    ], []
+                ).wait())
             #expect(!FileManager.default.fileExists(atPath: bench.path("none")))
         }
     }

@@ -47,12 +47,14 @@ struct JoinPlan: Sendable, Equatable {
     ///   - arguments: of `join`.
     ///   - environment: of the process.
     ///   - cores: of this host.
+    ///   - ancestors: the names of the processes that this one descends from, its parent first.
     /// - Throws: `TaskError`, `UsageError`.
     init(
-        _ arguments: ParsedArguments, environment: [String: String], cores: Cores
+        _ arguments: ParsedArguments, environment: [String: String], cores: Cores,
+        ancestors: [String] = []
     ) throws {
         let role = arguments[JoinFlags.role]
-        let found = try Self.place(arguments, environment)
+        let found = try Self.place(arguments, environment, ancestors)
         (place, choice, warnings) = (found.place, found.choice, found.warnings)
         switch role {
         case .coordinator: isCoordinator = true
@@ -106,7 +108,7 @@ struct JoinPlan: Sendable, Equatable {
     }
 
     private static func place(
-        _ arguments: ParsedArguments, _ variables: [String: String]
+        _ arguments: ParsedArguments, _ variables: [String: String], _ ancestors: [String]
     ) throws -> (place: TaskPlace?, choice: String?, warnings: [String]) {
         let (rank, count) = (arguments[JoinFlags.taskRank], arguments[JoinFlags.taskCount])
         if let rank {
@@ -120,7 +122,12 @@ struct JoinPlan: Sendable, Equatable {
                 option: JoinFlags.taskCount.description.name,
                 other: JoinFlags.taskRank.description.name, command: "join")
         }
-        let environment = try TaskEnvironment(variables, launcher: arguments[JoinFlags.launcher])
+        let environment = try TaskEnvironment(
+            variables, launcher: arguments[JoinFlags.launcher], ancestors: ancestors)
+        // A role that is given does not depend on the rank.
+        if arguments[JoinFlags.role] == .auto, let contradiction = environment.contradiction {
+            throw contradiction
+        }
         return (environment.taken, environment.choice, environment.warnings)
     }
 

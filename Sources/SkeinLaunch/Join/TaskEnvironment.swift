@@ -3,54 +3,54 @@ import SkeinBasics
 /// Finds out from the environment which task of which launcher this process is. Pure.
 ///
 /// Launchers nest: `mpirun` and `torchrun` run inside a job of Slurm or a pod, and then both sets
-/// of variables are there. The one that started this process is the inner one, so they are asked
-/// from the inside out: torchrun, MPI, Slurm, Kubernetes.
+/// of variables are there. `LauncherChoice` says which of them started this process.
 package struct TaskEnvironment: Sendable {
     /// What each launcher says, from the inside out; those that say nothing are left out.
     package private(set) var found: [TaskPlace] = []
-    /// What cannot be read, and does not keep the task from its work.
+    /// The launcher that started this process; nil: there is none.
+    package private(set) var taken: TaskPlace?
+    /// Which launcher was taken where several would do; nil if there is nothing to say.
+    package private(set) var choice: String?
+    /// What is wrong, and does not keep the task from its work.
     package private(set) var warnings: [String] = []
+    /// Why the rank cannot be relied on: two variables contradict each other, and nothing says
+    /// which of them is this task's.
+    package private(set) var contradiction: TaskError?
 
     /// - Parameters:
     ///   - variables: the process's environment.
     ///   - launcher: the only launcher to ask; nil: all.
+    ///   - ancestors: the names of the processes that this one descends from, its parent first, as
+    ///     far as they are known.
     /// - Throws: `TaskError` for a number that cannot be read, or a rank beyond its count.
     package init(
-        _ variables: [String: String], launcher: TaskLauncher? = nil
+        _ variables: [String: String], launcher: TaskLauncher? = nil, ancestors: [String] = []
     ) throws(TaskError) {
         let reader = Variables(variables)
         for candidate in TaskLauncher.allCases where launcher == nil || launcher == candidate {
-            let place: TaskPlace?
+            let places: [TaskPlace]
             switch candidate {
-            case .torchrun: place = try Self.torchrun(reader)
-            case .mpi: place = try Self.mpi(reader)
-            case .slurm: place = try slurm(reader)
-            case .kubernetes: place = try Self.kubernetes(reader)
+            case .torchrun: places = try Self.torchrun(reader).map { [$0] } ?? []
+            case .mpi: places = try Self.mpi(reader)
+            case .slurm: places = try slurm(reader).map { [$0] } ?? []
+            case .kubernetes: places = try Self.kubernetes(reader).map { [$0] } ?? []
             }
-            guard let place else { continue }
-            if let count = place.count, place.rank >= count {
-                throw .rankBeyondCount(
-                    rank: place.rank, count: count, source: place.source ?? candidate.title)
+            for place in places {
+                if let count = place.count, place.rank >= count {
+                    throw .rankBeyondCount(
+                        rank: place.rank, count: count, source: place.source ?? candidate.title)
+                }
+                found.append(place)
             }
-            found.append(place)
         }
         if let launcher, found.isEmpty {
             throw .launcherNotFound(launcher, variables: Self.needed(by: launcher))
         }
-    }
-
-    /// The launcher that started this process; nil: there is none.
-    package var taken: TaskPlace? { found.first }
-
-    /// Which launcher was taken where several would do; nil if there is nothing to say.
-    package var choice: String? {
-        guard let taken, found.count > 1 else { return nil }
-        let others = found.dropFirst().compactMap { place -> String? in
-            guard let launcher = place.launcher else { return nil }
-            return "\(launcher.title) (\(place.source ?? "") = \(place.rank))"
-        }
-        return "taken: \(taken.launcher?.title ?? "") (\(taken.source ?? "") = \(taken.rank)), "
-            + "the inner launcher; the environment also has \(others.joined(separator: " and "))"
+        let choice = LauncherChoice(found, ancestors: ancestors)
+        taken = choice.taken
+        self.choice = choice.note
+        warnings += choice.warnings
+        contradiction = choice.contradiction
     }
 
     private static func needed(by launcher: TaskLauncher) -> [String] {
@@ -74,6 +74,9 @@ extension TaskEnvironment {
         var place = TaskPlace(
             launcher: .torchrun, source: "RANK", rank: rank,
             count: try variables.count("WORLD_SIZE"))
+        place.countSource = "WORLD_SIZE"
+        // Its agent sets it with each rank. Without it anybody may have exported these variables.
+        place.isOfItsLauncher = variables["TORCHELASTIC_RUN_ID"] != nil
         place.localCount = try variables.count("LOCAL_WORLD_SIZE")
         // The default for a job without a name, which all have in common.
         place.job = variables.name("TORCHELASTIC_RUN_ID").flatMap { $0 == "none" ? nil : $0 }
@@ -94,15 +97,20 @@ extension TaskEnvironment {
     }
 
     /// Open MPI's own variables, those of PMIx, then those of Hydra (MPICH, Intel MPI).
-    private static func mpi(_ variables: Variables) throws(TaskError) -> TaskPlace? {
+    ///
+    /// - Returns: one place for each kind that says another rank.
+    private static func mpi(_ variables: Variables) throws(TaskError) -> [TaskPlace] {
         let kinds = [
             ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"),
             ("PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE"),
             ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"),
         ]
+        var places: [TaskPlace] = []
         for (rankName, countName, localName) in kinds {
             guard let rank = try variables.number(rankName),
-                try !isOfSlurm(rankName, rank, countName, variables)
+                try !isOfSlurm(rankName, rank, countName, variables),
+                // Open MPI sets PMIx's variables, too.
+                !places.contains(where: { $0.rank == rank })
             else { continue }
             var place = TaskPlace(
                 launcher: .mpi, source: rankName, rank: rank,
@@ -110,9 +118,10 @@ extension TaskEnvironment {
             place.localCount = try variables.count(localName)
             // PMIx tells the name of the job, and so does Open MPI, whose jobs have the same one.
             place.job = variables.name("PMIX_NAMESPACE")
-            return place
+            place.countSource = countName
+            places.append(place)
         }
-        return nil
+        return places
     }
 
     /// Whether srun set these variables for an MPI library (`MpiDefault=pmi2` or `pmix`): then
@@ -143,7 +152,10 @@ extension TaskEnvironment {
         if isStep {
             let name = ["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"].first { variables[$0] != nil }
             place.count = try variables.count(name ?? "")
+            place.countSource = name
         }
+        // A batch script's own number says nothing about the tasks that it may start.
+        place.isOfItsLauncher = isStep
         // Each srun of an allocation is a start of its own.
         place.job = variables.name("SLURM_JOB_ID").map { job in
             isStep ? job + "." + (variables.name("SLURM_STEP_ID") ?? "") : job

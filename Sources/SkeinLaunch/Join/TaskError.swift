@@ -9,6 +9,8 @@ package enum TaskError: Error, Equatable {
     /// A variable of a launcher that cannot be read.
     case badVariable(name: String, value: String, accepted: String)
     case rankBeyondCount(rank: Int, count: Int, source: String)
+    /// Two launchers' variables give this task different places, and either may have started it.
+    case contradiction(TaskPlace, TaskPlace)
     /// Two tasks say that they are rank 0.
     case twoCoordinators(own: TaskCard, other: TaskCard?, directory: String)
     /// The coordinator's address was not found within `seconds`: `last` is what the folder said at
@@ -26,6 +28,15 @@ extension TaskError: Explained {
     package var explanation: Explanation {
         let (what, place, remedy, status) = sentences
         return Explanation(what: what, place: place, remedy: remedy, status: status)
+    }
+
+    private static func remedy(_ first: TaskPlace, _ second: TaskPlace) -> String {
+        let names = [first.source, first.countSource].compactMap { $0 }.joined(separator: " and ")
+        let ways = [first, second].compactMap { $0.launcher?.rawValue }.map { "--launcher \($0)" }
+        // Of one launcher's two numbers none can be chosen.
+        let choice = first.launcher == second.launcher ? [] : ways
+        return "unset \(names) if a script exports it for all tasks; else give "
+            + (choice + ["--task-rank and --task-count"]).joined(separator: ", or ")
     }
 
     private var sentences: (what: String, place: String, remedy: String, status: ExitStatus) {
@@ -55,6 +66,13 @@ extension TaskError: Explained {
             (
                 "rank \(rank) is not one of \(count) tasks, which are counted from 0", source,
                 "give each task a rank from 0 to \(count - 1)", .usage
+            )
+        case .contradiction(let first, let second):
+            (
+                "\(first.statement) (\(first.launcher?.title ?? "")) contradicts "
+                    + "\(second.statement) (\(second.launcher?.title ?? "")), and nothing says "
+                    + "which of them is this task's", "the environment",
+                Self.remedy(first, second), .usage
             )
         case .twoCoordinators(let own, let other, let directory):
             (

@@ -21,6 +21,11 @@ package struct TaskPlace: Sendable, Equatable {
     package var launcher: TaskLauncher?
     /// The variable that named the rank; nil: the command line did.
     package var source: String?
+    /// The variable that named the count; nil: none, or the command line did.
+    package var countSource: String?
+    /// Whether the launcher itself set these variables for this task, as far as they tell: not so
+    /// for a `RANK` that anybody may have exported, and for a batch script's own number.
+    package var isOfItsLauncher = true
     /// 0 coordinates.
     package var rank: Int
     /// How many tasks there are; nil: the launcher does not say.
@@ -43,6 +48,16 @@ package struct TaskPlace: Sendable, Equatable {
         self.source = source
         self.rank = rank
         self.count = count
+    }
+
+    /// Whether these are torchrun's variables without its sign: Kubeflow, Ray and many scripts set
+    /// them, too.
+    var mayBeAnybodys: Bool { launcher == .torchrun && !isOfItsLauncher }
+
+    /// "SLURM_PROCID = 1, SLURM_NTASKS = 3".
+    package var statement: String {
+        let counted = countSource.flatMap { name in count.map { ", \(name) = \($0)" } } ?? ""
+        return "\(source ?? "the rank") = \(rank)\(counted)"
     }
 
     /// "task 1 of 3".

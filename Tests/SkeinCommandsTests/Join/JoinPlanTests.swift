@@ -47,6 +47,24 @@ import Testing
         #expect(named.name == "goose")
     }
 
+    @Test("ranks that contradict each other are refused, unless the role is given")
+    func contradiction() throws {
+        let two = Self.srun.merging(["RANK": "0", "WORLD_SIZE": "16"]) { $1 }
+        #expect {
+            try plan(Self.run, two)
+        } throws: { error in
+            guard case TaskError.contradiction = error else { return false }
+            return true
+        }
+        #expect(try !plan(Self.run + ["--role", "worker"], two).isCoordinator)
+        #expect(try !plan(Self.run + ["--launcher", "slurm"], two).isCoordinator)
+        #expect(try !plan(Self.run + ["--task-rank", "1"], two).isCoordinator)
+        // Exported for all of the same tasks: what Slurm says holds.
+        let exported = try plan(Self.run, two.merging(["WORLD_SIZE": "3"]) { $1 })
+        #expect(!exported.isCoordinator && exported.name == "task1")
+        #expect(exported.lines.contains { $0.name == "warning" && $0.text.contains("RANK = 0") })
+    }
+
     @Test("flags say what no launcher does")
     func flags() throws {
         let place = try plan(
