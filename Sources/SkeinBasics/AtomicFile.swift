@@ -32,31 +32,48 @@ package enum AtomicFile {
         try write(Array(text.utf8), to: path)
     }
 
+    /// What a temporary name ends with: digits, for nobody else. Processes on two hosts, or in two
+    /// containers, that write into one directory may have the same number.
+    package static let mark = "\(getpid())" + String(UInt32.random(in: 1 << 31 ... .max))
+
     /// Replaces the file at `path` with what `body` appends.
     ///
-    /// - Throws: `FileError`, also for a directory or a socket; what `body` throws.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - access: who may use it.
+    ///   - check: called when all bytes are durable, just before they replace the file; what it throws
+    ///     leaves the old one.
+    ///   - body: appends the bytes.
+    /// - Throws: `FileError`, also for a directory or a socket; what `check` and `body` throw.
     package static func write(
-        to path: String, access: Access = .shared, _ body: (borrowing Output) throws -> Void
+        to path: String, access: Access = .shared, check: () throws -> Void = {},
+        _ body: (borrowing Output) throws -> Void
     ) throws {
         var status = stat()
         if stat(path, &status) == 0 {
             switch FileKind(mode: status.st_mode) {
             case .regular: break
-            case .pipe, .characterDevice, .blockDevice: return try stream(to: path, body)
+            case .pipe, .characterDevice, .blockDevice:
+                try check()
+                return try stream(to: path, body)
             case let found: throw FileError.wrongKind(path: path, found: found, use: .writing)
             }
         } else if errno != ENOENT {
             throw FileError.failed(operation: "create", path: path, code: errno)
         }
         let place = try followingLinks(path)
-        if namesDescriptor(place) { return try stream(to: place, body) }
-        try replace(place, access, body)
+        if namesDescriptor(place) {
+            try check()
+            return try stream(to: place, body)
+        }
+        try replace(place, access, check, body)
     }
 
     private static func replace(
-        _ path: String, _ access: Access, _ body: (borrowing Output) throws -> Void
+        _ path: String, _ access: Access, _ check: () throws -> Void,
+        _ body: (borrowing Output) throws -> Void
     ) throws {
-        let temporary = path + ".tmp-\(getpid())"
+        let temporary = path + ".tmp-" + mark
         let mode: mode_t = access == .own ? 0o600 : 0o644
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
@@ -72,6 +89,7 @@ package enum AtomicFile {
             guard flush(descriptor) else {
                 throw FileError.failed(operation: "flush", path: path, code: errno)
             }
+            try check()
         } catch {
             unlink(temporary)
             throw error

@@ -25,9 +25,12 @@ package struct DiskStore: Store {
     package func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
     package func write(
-        to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+        to path: String, check: () throws -> Void,
+        _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
-        try AtomicFile.write(to: path) { output in try body { try output.append($0) } }
+        try AtomicFile.write(to: path, check: check) { output in
+            try body { try output.append($0) }
+        }
     }
 
     package func file(

@@ -13,9 +13,11 @@ package protocol Store: Sendable {
     func exists(_ path: String) -> Bool
 
     /// Replaces the file at `path` with what `body` appends: it is there whole or not at all, and
-    /// stays.
+    /// stays. `check` is called when all bytes are durable under another name, just before they get
+    /// this one; what it throws leaves the old file.
     func write(
-        to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+        to path: String, check: () throws -> Void,
+        _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws
 
     /// All of a file in memory. `check` is shown it before memory is asked for.
@@ -53,6 +55,13 @@ package protocol GrowingFile: AnyObject, Sendable {
 }
 
 extension Store {
+    /// Replaces the file at `path` with what `body` appends.
+    package func write(
+        to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws {
+        try write(to: path, check: {}, body)
+    }
+
     /// Replaces the file at `path` with `bytes`.
     package func write(_ bytes: [UInt8], to path: String) throws {
         try write(to: path) { append in try bytes.withUnsafeBytes { try append($0) } }

@@ -113,13 +113,18 @@ struct CoordinatorCommand: Command {
             options.training.exports, output: options.training.output, log: io.log)
         var outcome = RunExports.Outcome.failed
         defer { exports.finish(outcome) }
-        let ending = try run.run(
-            report: { event in
-                exports.note(event)
-                reporter.show(event)
-            }, shouldStop: shouldStop)
-        outcome = try RunExports.Outcome(ending)
-        try reporter.showEnding(ending)
+        do {
+            let ending = try run.run(
+                report: { event in
+                    exports.note(event)
+                    reporter.show(event)
+                }, shouldStop: shouldStop)
+            outcome = try RunExports.Outcome(ending)
+            try reporter.showEnding(ending)
+        } catch {
+            if outcome == .failed { outcome = RunExports.Outcome(error) }
+            throw error
+        }
     }
 
     /// How to start workers.

@@ -84,27 +84,32 @@ struct TrainCommand: Command {
         let exports = RunExports(options.exports, output: options.output, log: io.log)
         var outcome = RunExports.Outcome.failed
         defer { exports.finish(outcome) }
-        let ending = try run.run(
-            report: { event in
-                switch event {
-                case .memory(let estimate, let residence):
-                    reporter.showMemory(estimate, residence: residence)
-                case .features(let plan, let keptRows):
-                    io.log.info(
-                        plan.sentence + (keptRows > 0 ? ", where \(keptRows) are already" : ""))
-                case .loaded: reporter.stopOnInterrupt()
-                case .references(let count):
-                    io.log.info(References.sentence(rows: count))
-                case .warning(let text): io.log.warning(text)
-                case .ready: reporter.showReady()
-                case .loop(let event):
-                    try board.note(event)
-                    exports.note(event)
-                    reporter.show(event)
-                case .trained: reporter.finishLine()
-                }
-            }, shouldStop: { io.interrupt.isSet })
-        outcome = try RunExports.Outcome(ending)
-        try reporter.showEnding(ending)
+        do {
+            let ending = try run.run(
+                report: { event in
+                    switch event {
+                    case .memory(let estimate, let residence):
+                        reporter.showMemory(estimate, residence: residence)
+                    case .features(let plan, let keptRows):
+                        io.log.info(
+                            plan.sentence + (keptRows > 0 ? ", where \(keptRows) are already" : ""))
+                    case .loaded: reporter.stopOnInterrupt()
+                    case .references(let count):
+                        io.log.info(References.sentence(rows: count))
+                    case .warning(let text): io.log.warning(text)
+                    case .ready: reporter.showReady()
+                    case .loop(let event):
+                        try board.note(event)
+                        exports.note(event)
+                        reporter.show(event)
+                    case .trained: reporter.finishLine()
+                    }
+                }, shouldStop: { io.interrupt.isSet })
+            outcome = try RunExports.Outcome(ending)
+            try reporter.showEnding(ending)
+        } catch {
+            if outcome == .failed { outcome = RunExports.Outcome(error) }
+            throw error
+        }
     }
 }

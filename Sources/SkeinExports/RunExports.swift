@@ -28,6 +28,8 @@ package final class RunExports: Sendable {
         /// It can be resumed.
         case interrupted
         case failed
+        /// Another process goes on with it, and tells the rest.
+        case takenOver
     }
 
     private let tensorBoard: TensorBoardExport?

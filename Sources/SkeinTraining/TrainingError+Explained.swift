@@ -169,6 +169,8 @@ extension TrainingError: Explained {
                 remedy: "wait for it or stop it, or give another --output",
                 // It passes: whoever starts programs again may try again.
                 status: .inputOutput)
+        case .takenOver(let path, let own, let found):
+            Self.takenOver(path, own, found)
         case .notARunDirectory(let path):
             Explanation(
                 what: "there are files but no run.json, so there is nothing to resume",

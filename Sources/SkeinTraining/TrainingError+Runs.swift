@@ -26,6 +26,26 @@ extension TrainingError {
                 }.joined(separator: "; "), place: path, remedy: remedy, status: .badData)
     }
 
+    static func takenOver(_ path: String, _ own: UInt32?, _ found: UInt32?) -> Explanation {
+        let mine = own.map { "term \($0)" } ?? "none"
+        let now =
+            switch found {
+            case nil: "its term no longer names this process, which had \(mine)"
+            case own: "both have taken \(mine) at the same moment, and the other one was last"
+            case let found?: "its term is \(found), and this process had \(mine)"
+            }
+        return Explanation(
+            what: "another coordinator, or train, has taken over this directory: \(now)",
+            place: path,
+            remedy: "nothing: this process writes nothing more, and the other one goes on; if it "
+                + "should not be there, stop it, and start this one again with --resume; a "
+                + "directory is taken over when its lock is lost, as on a network file system "
+                + "whose host was away, or which has no working locks (flock)",
+            // No file has failed, and a restart would only take the run away from the other one:
+            // launch restarts for 74.
+            status: .peerGone)
+    }
+
     static func notFinite(_ what: String, _ checkpoint: String?) -> Explanation {
         Explanation(
             what: what,

@@ -64,6 +64,9 @@ package enum TrainingError: Error, Equatable {
     case outputNotEmpty(path: String)
     /// Another process uses this directory.
     case outputInUse(path: String)
+    /// Another process has raised the directory's term, to `found`, while this one ran: it had, or
+    /// had found, `own`. nil: there was or is no term that can be read.
+    case takenOver(path: String, own: UInt32?, found: UInt32?)
     /// `--resume` on a directory that has files but no `run.json`.
     case notARunDirectory(path: String)
     /// `--resume` with anything other than what the run was started with.

@@ -17,7 +17,7 @@ import Testing
             path: "d", line: 1, problem: .raised(message: "no", line: 2, template: "t")),
         .rewrittenTooLong(path: "d", line: 1, limit: "2 tokens"), .noTemplate, .noEndToken,
         .noEndOfTurn(found: "\n", path: "d", line: 1), .outputNotEmpty(path: "o"),
-        .outputInUse(path: "o"),
+        .outputInUse(path: "o"), .takenOver(path: "o", own: 1, found: 2),
         .notARunDirectory(path: "o"),
         .resumeDiffers(
             path: "o", differences: [.init(field: "rank", recorded: "8", requested: "9")]),
@@ -38,6 +38,8 @@ import Testing
         var statuses: [SkeinBasics.ExitStatus] = [.badData, .usage]
         // It passes.
         if case .outputInUse = error { statuses = [.inputOutput] }
+        // Another process goes on.
+        if case .takenOver = error { statuses = [.peerGone] }
         #expect(statuses.contains(explanation.status))
     }
 

@@ -134,6 +134,8 @@ struct JoinedCoordinator {
     private func tell(_ notices: NoticeWriter, ending error: any Error) {
         // The run was done when its result could not be printed.
         if case CommandError.outputClosed = error { return notices.ended(.complete) }
+        // The other one tells them where it is.
+        if case TrainingError.takenOver = error { return notices.end() }
         let explanation = ErrorReport.explanation(of: error)
         switch explanation.status {
         // Another start would end the same way.

@@ -5,6 +5,9 @@ import Synchronization
 
 /// Writes the coordinator's notices. While it prepares the run, which may take longer than others
 /// wait for a sign of life, the notice is renewed, as long as something moves in this process.
+///
+/// A process that was stopped may have lost the coordinator's place to another one. So it looks who
+/// wrote the last notice before it writes the next one, and leaves another's alone.
 final class NoticeWriter: Sendable {
     private let rendezvous: Rendezvous?
     private let card: TaskCard
@@ -41,6 +44,7 @@ final class NoticeWriter: Sendable {
                     let now = ContinuousClock.now - began
                     stillness.note(passed: .zero, activity: .now, now: now)
                     guard now - stillness.moved < Stillness.limit else { continue }
+                    guard isStillOurs else { return }
                     telling { try rendezvous.publish(notice(.starting, beat: beat)) }
                 }
             }
@@ -50,9 +54,14 @@ final class NoticeWriter: Sendable {
 
     /// Says where the coordinator is.
     ///
-    /// - Throws: `FileError`: nobody would find it.
+    /// - Throws: `FileError`: nobody would find it; `TaskError.twoCoordinators` if another one has
+    ///   taken the place meanwhile.
     func listening(at addresses: [String], localAddress: String?) throws {
         try end { rendezvous in
+            if let other = usurper {
+                throw TaskError.twoCoordinators(
+                    own: card, other: other, directory: rendezvous.directory)
+            }
             var notice = notice(.listening)
             (notice.addresses, notice.localAddress) = (addresses, localAddress)
             try rendezvous.publish(notice)
@@ -64,12 +73,28 @@ final class NoticeWriter: Sendable {
     func ended(_ state: Rendezvous.Notice.State, _ detail: String = "") {
         telling {
             try end { rendezvous in
+                guard isStillOurs else { return }
                 var notice = notice(state)
                 notice.detail = detail
                 try rendezvous.publish(notice)
             }
         }
     }
+
+    /// Says nothing more: another process has the place.
+    func end() {
+        telling { try end { _ in } }
+    }
+
+    /// Who wrote the last notice, if that was another process. What cannot be read is nobody's.
+    private var usurper: TaskCard? {
+        guard case .notice(let last)? = try? rendezvous?.read(), last.task != card else {
+            return nil
+        }
+        return last.task
+    }
+
+    private var isStillOurs: Bool { usurper == nil }
 
     private func end(_ publish: (Rendezvous) throws -> Void) throws {
         try condition.withLock {

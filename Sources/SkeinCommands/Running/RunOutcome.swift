@@ -10,4 +10,9 @@ extension RunExports.Outcome {
             ending.outcome.isComplete
             ? .finished(adapter: try ending.directory.adapterDigest().description) : .interrupted
     }
+
+    /// Of a run that ended with an error.
+    init(_ error: any Error) {
+        if case TrainingError.takenOver = error { self = .takenOver } else { self = .failed }
+    }
 }

@@ -83,7 +83,7 @@ final class SweepReporter: Sendable {
             switch ending {
             case .ended(let ending): exports[index].finish(try RunExports.Outcome(ending))
             case .failed(let error):
-                exports[index].finish(.failed)
+                exports[index].finish(RunExports.Outcome(error))
                 let explanation = (error as? any Explained)?.explanation
                 say(
                     index,

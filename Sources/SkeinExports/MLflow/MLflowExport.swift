@@ -89,7 +89,13 @@ final class MLflowExport: Sendable {
 
     /// Sends the rest and how the run ended, for a bounded time.
     func finish(_ outcome: RunExports.Outcome) {
-        let ending = MLflowState.Ending(outcome, time: MLflowSession.now)
+        guard let ending = MLflowState.Ending(outcome, time: MLflowSession.now) else {
+            // The run there is the other process's now.
+            return lock.withLock {
+                shared.state.isAbandoned = true
+                lock.broadcast()
+            }
+        }
         let deadline = ContinuousClock.now + Limits.ending
         let isQuick = lock.withLock {
             if shared.state.isResumed, outcome != .failed { shared.state.hasBegun = true }
@@ -230,11 +236,13 @@ final class MLflowExport: Sendable {
 }
 
 extension MLflowState.Ending {
-    init(_ outcome: RunExports.Outcome, time: Int) {
+    /// nil: it has not ended.
+    init?(_ outcome: RunExports.Outcome, time: Int) {
         switch outcome {
         case .finished(let adapter): self.init(status: .finished, time: time, adapter: adapter)
         case .interrupted: self.init(status: .killed, time: time)
         case .failed: self.init(status: .failed, time: time)
+        case .takenOver: return nil
         }
     }
 }

@@ -43,7 +43,9 @@ struct ClusterTraining {
         board.attach { desk.view() }
         var referenced = self.job
         // What workers say of the base model is this run's alone.
-        let cache = ReferenceCache(directory: FilePath.join(directory.path, "references"))
+        let cache = ReferenceCache(
+            directory: FilePath.join(directory.path, "references"),
+            check: { [directory] in try directory.checkTerm() })
         do {
             let warnings = try References.attach(
                 to: &referenced, cache: cache,

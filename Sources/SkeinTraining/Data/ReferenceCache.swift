@@ -7,6 +7,8 @@ import SkeinBasics
 /// time. Of a log-probability nobody reads the row, but only the owner may read the files, as with tokens.
 package struct ReferenceCache: Sendable {
     package let directory: String
+    /// Called before anything is written; what it throws is not a warning, but ends the run.
+    private let check: @Sendable () throws -> Void
 
     /// Why a file was not used or not written. The run is the same without it.
     package struct Warning: Sendable, Equatable {
@@ -18,9 +20,15 @@ package struct ReferenceCache: Sendable {
         }
     }
 
-    /// - Parameter directory: need not exist. By default `references` in the cache directory.
-    package init(directory: String = CacheDirectory.root + "/references") {
+    /// - Parameters:
+    ///   - directory: need not exist. By default `references` in the cache directory.
+    ///   - check: whether this process may still write there.
+    package init(
+        directory: String = CacheDirectory.root + "/references",
+        check: @escaping @Sendable () throws -> Void = {}
+    ) {
         self.directory = directory
+        self.check = check
     }
 
     private static let magic = Array("SKEINREF".utf8)
@@ -66,7 +74,13 @@ package struct ReferenceCache: Sendable {
         }
     }
 
-    func write(_ values: [Double], _ key: SHA256.Digest, _ warnings: inout [Warning]) {
+    /// Keeps the numbers of a key.
+    ///
+    /// - Throws: what `check` throws.
+    func write(
+        _ values: [Double], _ key: SHA256.Digest, _ warnings: inout [Warning]
+    ) throws {
+        try check()
         let path = path(of: key)
         var bytes = Self.magic
         bytes.reserveCapacity(Self.magic.count + 8 * values.count + 32)
@@ -76,11 +90,12 @@ package struct ReferenceCache: Sendable {
         bytes += bytes.withUnsafeBytes { SHA256.digest(of: $0) }.bytes
         do {
             try AtomicFile.makeDirectory(directory, access: .own)
-            try AtomicFile.write(to: path, access: .own) { output in
+            try AtomicFile.write(to: path, access: .own, check: check) { output in
                 try bytes.withUnsafeBytes { try output.append($0) }
             }
             try prune(keeping: path)
         } catch {
+            try check()
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
             warnings.append(Warning(path: path, detail: reason))
         }

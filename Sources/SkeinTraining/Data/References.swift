@@ -15,7 +15,7 @@ package enum References {
     ///   - cache: where they are looked up and kept; nil: they are computed.
     ///   - compute: the log-probability of each of some rows.
     /// - Returns: why what is kept could not be used, if so, or could not be kept.
-    /// - Throws: what `compute` throws; `TrainingError.referencesNotFinite`.
+    /// - Throws: what `compute` throws; `TrainingError.referencesNotFinite`, `.takenOver`.
     package static func attach(
         to job: inout TrainingJob, cache: ReferenceCache?,
         compute: ([TokenizedRow]) throws -> [Double]
@@ -53,7 +53,7 @@ package enum References {
         } else {
             values = try compute(distinct)
             guard values.allSatisfy(\.isFinite) else { throw TrainingError.referencesNotFinite }
-            cache?.write(values, key, &warnings)
+            try cache?.write(values, key, &warnings)
         }
         for (row, index) in indices.enumerated() { rows[row].reference = values[index] }
     }

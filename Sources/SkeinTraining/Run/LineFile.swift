@@ -11,15 +11,31 @@ package struct LineFile: ~Copyable {
 
     /// Opens or makes the file and keeps the lines through step `step`.
     ///
+    /// What is kept is copied into a new file, which gets the name: another process that still has
+    /// the old one open, because it was stopped and has lost its lock, appends to a file without a
+    /// name. It costs what reading costs, and room for the copy.
+    ///
     /// A damaged line among them stays, too: cutting there would lose good lines. Reading the file
     /// reports it.
     ///
     /// - Throws: `FileError`.
     package init(path: String, keepingThroughStep step: Int, in store: any Store) throws {
+        try Self.replace(path, keepingThroughStep: step, in: store)
         let file = try store.growingFile(path)
-        try file.cut(to: Self.length(ofStepsThrough: step, path: path, in: store))
         self.path = path
         self.file = file
+    }
+
+    private static func replace(
+        _ path: String, keepingThroughStep step: Int, in store: any Store
+    ) throws {
+        guard store.exists(path) else { return }
+        let kept = try length(ofStepsThrough: step, path: path, in: store)
+        try store.file(copying: path) { _ in }.withBytes { bytes in
+            try store.write(to: path) { append in
+                try append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+            }
+        }
     }
 
     /// Appends lines and makes them durable.

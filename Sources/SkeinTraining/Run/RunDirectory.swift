@@ -1,18 +1,30 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import Synchronization
 
 /// The output directory of a run, used by one process at a time.
 ///
 /// The lock (flock on `.lock`) lives as long as the object; the system releases it when the process
-/// ends, however it ends.
+/// ends, however it ends. Nobody removes or replaces its file. A lock can be lost, so whoever writes
+/// raises the term, too (`takeOver`); from then on, a process that had the directory before is kept
+/// out by its `TermFence`.
 package final class RunDirectory: Sendable {
     package let path: String
     /// Whether there is a run to continue: `--resume` was given and run.json is there.
     package let isResumed: Bool
-    /// Where the directory is.
-    package let store: any Store
+    private let base: any Store
+    private let fence = Mutex<TermFence?>(nil)
+    /// The term when this process got the lock. It may be stopped, and lose the lock, before it raises
+    /// the term.
+    private let found: TermFile.Entry?
     private let lock: any Sendable & AnyObject
+
+    /// Where the directory is. Once this process has a term, it writes only as long as that is the
+    /// newest one.
+    package var store: any Store {
+        fence.withLock { $0 }.map { FencedStore(base: base, fence: $0) } ?? base
+    }
 
     package var runFile: String { FilePath.join(path, "run.json") }
     package var metrics: String { FilePath.join(path, "metrics.jsonl") }
@@ -39,12 +51,17 @@ package final class RunDirectory: Sendable {
         guard let lock = try store.lock(FilePath.join(path, Self.lockName)) else {
             throw TrainingError.outputInUse(path: path)
         }
+        found = try Self.termFile(path, store).readIfSound()
         isResumed = try Self.hasRun(path, resuming: resuming, in: store)
-        try Self.removeTemporaryFiles(path, in: store)
-        try Self.removeTemporaryFiles(FilePath.join(path, "adapter"), in: store)
         self.path = path
-        self.store = store
+        base = store
         self.lock = lock
+        try removeLeftovers()
+    }
+
+    private func removeLeftovers() throws {
+        try Self.removeTemporaryFiles(path, in: store)
+        try Self.removeTemporaryFiles(adapter, in: store)
         try checkpoints.removeLeftovers()
     }
 
@@ -55,13 +72,40 @@ package final class RunDirectory: Sendable {
         try store.digest(of: FilePath.join(adapter, AdapterFiles.weightsName)).digest
     }
 
-    /// Raises the term of this directory durably and returns it: a new one for each coordinator
-    /// that starts here, from `first` on. That should be random: workers of a run whose directory
-    /// was removed must not take a new run for it.
+    /// Raises the term of this directory durably and returns it: a new one for each process that
+    /// runs here, from `first` on. That should be random: workers of a run whose directory was
+    /// removed must not take a new run for it.
     ///
-    /// - Throws: `TrainingError.damagedRecord`; `FileError`.
+    /// From here on a process that had the directory before writes nothing more into it, and this
+    /// one only until the next one raises the term.
+    ///
+    /// - Throws: `TrainingError.damagedRecord`, `.takenOver`; `FileError`.
     package func nextTerm(first: UInt32) throws -> UInt32 {
-        try TermFile(path: FilePath.join(path, TermFile.name), store: store).raise(first: first)
+        let file = Self.termFile(path, base)
+        let own = try file.raise(
+            first: first, mark: .random(in: .min ... .max),
+            expecting: fence.withLock { $0?.own } ?? found, of: path)
+        fence.withLock { $0 = TermFence(directory: path, file: file, own: own) }
+        // Once more, after the term: what the one before had not yet renamed gets no name now.
+        try removeLeftovers()
+        return own.term
+    }
+
+    private static func termFile(_ path: String, _ store: any Store) -> TermFile {
+        TermFile(path: FilePath.join(path, TermFile.name), store: store)
+    }
+
+    /// The same for a run without workers, which need not know the number.
+    package func takeOver() throws {
+        _ = try nextTerm(first: .random(in: 1...1 << 31))
+    }
+
+    /// Makes sure that no other process has taken this directory over, for a writer that does not
+    /// use `store`.
+    ///
+    /// - Throws: `TrainingError.takenOver`; `FileError`.
+    package func checkTerm() throws {
+        try fence.withLock { $0 }?.check()
     }
 
     private static let lockName = ".lock"

@@ -84,6 +84,7 @@ package struct TrainingRun: Sendable {
     ) throws -> RunEnding {
         // Before anything takes long, or makes room on a disk.
         try self.job.checkResume(in: directory)
+        try directory.takeOver()
         let engine = try engine(compute, features: features, report: report)
         let configuration = self.job.configuration
         func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {

@@ -242,7 +242,8 @@ final class VirtualStore: Store, @unchecked Sendable {
     func exists(_ path: String) -> Bool { disk.exists(path) }
 
     func write(
-        to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+        to path: String, check: () throws -> Void,
+        _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
         try step()
         let temporary = path + ".tmp-1"
@@ -254,6 +255,7 @@ final class VirtualStore: Store, @unchecked Sendable {
         try step()
         disk.flush(temporary)
         try step()
+        try check()
         try disk.move(temporary, path)
         try step()
         disk.flushNames(beside: path)

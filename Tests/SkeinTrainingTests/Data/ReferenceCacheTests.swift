@@ -15,7 +15,7 @@ import Testing
             let cache = ReferenceCache(directory: directory + "/a/references")
             var warnings: [ReferenceCache.Warning] = []
             #expect(cache.read(key, count: 3, &warnings) == nil)
-            cache.write(values, key, &warnings)
+            try cache.write(values, key, &warnings)
             #expect(cache.read(key, count: 3, &warnings) == values)
             #expect(cache.read(SHA256.digest(of: "other"), count: 3, &warnings) == nil)
             #expect(warnings == [])
@@ -29,7 +29,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let cache = ReferenceCache(directory: directory)
             var warnings: [ReferenceCache.Warning] = []
-            cache.write(values, key, &warnings)
+            try cache.write(values, key, &warnings)
             let path = directory + "/\(key).references"
             let whole = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
             for index in whole.indices {
@@ -51,7 +51,7 @@ import Testing
             var warnings: [ReferenceCache.Warning] = []
             for number in 0..<(Limits.referenceFiles + 3) {
                 let key = SHA256.digest(of: "\(number)")
-                cache.write(values, key, &warnings)
+                try cache.write(values, key, &warnings)
                 var times = [timespec(), timespec()]
                 times[0].tv_sec = 1_000_000 + number
                 times[1].tv_sec = 1_000_000 + number

@@ -135,13 +135,22 @@ import Testing
                 let run = try RunDirectory(path: path, resuming: term == 9)
                 #expect(!run.isResumed)
                 #expect(try run.nextTerm(first: 7) == term)
-                #expect(try String(contentsOfFile: path + "/term", encoding: .utf8) == "\(term)\n")
+                let text = try String(contentsOfFile: path + "/term", encoding: .utf8)
+                #expect(text.wholeMatch(of: /([0-9]+) [0-9a-f]{16}\n/)?.1 == "\(term)")
             }
-            let run = try RunDirectory(path: path, resuming: false)
-            #expect(try run.nextTerm(first: 7) == 10)
-            for text in ["", "4", "x\n", "-1\n", "+4\n", "04\n", "4294967296\n", "4294967295\n"] {
+            func next() throws -> UInt32 {
+                try RunDirectory(path: path, resuming: false).nextTerm(first: 7)
+            }
+            #expect(try next() == 10)
+            // As versions before wrote it.
+            try AtomicFile.write("41\n", to: path + "/term")
+            #expect(try next() == 42)
+            for text in [
+                "", "4", "x\n", "-1\n", "+4\n", "04\n", "4294967296\n", "4294967295\n", "4 1\n",
+                "4 \n", "4 0123456789ABCDEF\n", "4 0123456789abcdef 5\n",
+            ] {
                 try AtomicFile.write(text, to: path + "/term")
-                let error = #expect(throws: TrainingError.self) { try run.nextTerm(first: 7) }
+                let error = #expect(throws: TrainingError.self) { try next() }
                 guard case .damagedRecord(path + "/term", nil, _) = error else {
                     Issue.record("\(text): \(String(describing: error))")
                     continue

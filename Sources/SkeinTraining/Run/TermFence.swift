@@ -1,0 +1,140 @@
+import Foundation
+import SkeinBasics
+
+/// Whether a run directory still is this process's: decides it for all that it writes there.
+///
+/// The lock of a directory can be lost without a word: the server of a network file system forgets
+/// the locks of a host that was away, and a process that was stopped meanwhile goes on as if nothing
+/// had been. Whoever takes a directory over raises its term first. So OUT/term is read again before
+/// each write, and once it is not this process's, nothing more is written.
+///
+/// Between reading and writing something may happen all the same. What is left of that window:
+/// - A file or a checkpoint gets its name after it was checked. By then its temporary name, which
+///   nobody else has, must have been there before the term was raised, and whoever raises it removes
+///   those names after that: the renaming fails.
+/// - Lines go to the file that was opened. Whoever takes over puts a copy in its place (`LineFile`),
+///   so late lines go to a file without a name.
+/// - The removal of an old checkpoint that was checked may come late; it is one that the newer run
+///   does not need, either.
+struct TermFence: Sendable {
+    /// OUT, for people.
+    let directory: String
+    let file: TermFile
+    let own: TermFile.Entry
+    private let ownBytes: [UInt8]
+
+    init(directory: String, file: TermFile, own: TermFile.Entry) {
+        self.directory = directory
+        self.file = file
+        self.own = own
+        ownBytes = Array(TermFile.text(own).utf8)
+    }
+
+    /// A server may have forgotten the file that was just replaced; asked again, it knows the new one.
+    private static let tries = 3
+
+    /// Reads the term again: it is opened each time, since a network file system looks at its server
+    /// only then. It takes some 40 microseconds on a local disk, where a durable line takes thousands.
+    ///
+    /// - Throws: `TrainingError.takenOver`; `FileError` when it cannot be known.
+    func check() throws {
+        var found: TermFile.Entry?
+        for attempt in 1...Self.tries {
+            do {
+                let bytes = try file.bytes()
+                if bytes == ownBytes { return }
+                found = try file.entry(bytes)
+                break
+            } catch FileError.failed(_, _, ESTALE) where attempt < Self.tries {
+                continue
+            } catch FileError.failed(_, _, ENOENT) {
+                break
+            } catch TrainingError.damagedRecord {
+                break
+            }
+        }
+        throw TrainingError.takenOver(path: directory, own: own.term, found: found?.term)
+    }
+}
+
+/// A store that writes only as long as the fence allows it. Reading is free.
+struct FencedStore: Store {
+    let base: any Store
+    let fence: TermFence
+
+    func makeDirectory(_ path: String) throws {
+        try fence.guarding { try base.makeDirectory(path) }
+    }
+
+    func names(in path: String) throws -> [String] { try base.names(in: path) }
+
+    func exists(_ path: String) -> Bool { base.exists(path) }
+
+    func write(
+        to path: String, check: () throws -> Void,
+        _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws {
+        try fence.guarding {
+            try base.write(
+                to: path,
+                check: {
+                    try fence.check()
+                    try check()
+                }, body)
+        }
+    }
+
+    func file(
+        copying path: String, check: (_ file: MappedFile.Preview) throws -> Void
+    ) throws -> MappedFile {
+        try base.file(copying: path, check: check)
+    }
+
+    func digest(
+        of path: String, check: (_ count: Int) throws -> Void
+    ) throws -> (count: Int, digest: SHA256.Digest) {
+        try base.digest(of: path, check: check)
+    }
+
+    func rename(_ old: String, to new: String) throws {
+        try fence.guarding { try base.rename(old, to: new) }
+    }
+
+    func remove(_ path: String) throws {
+        try fence.guarding { try base.remove(path) }
+    }
+
+    func growingFile(_ path: String) throws -> any GrowingFile {
+        try fence.guarding { FencedFile(base: try base.growingFile(path), fence: fence) }
+    }
+
+    func lock(_ path: String) throws -> (any Sendable & AnyObject)? { try base.lock(path) }
+}
+
+/// A file that grows only as long as the fence allows it.
+private final class FencedFile: GrowingFile {
+    private let base: any GrowingFile
+    private let fence: TermFence
+
+    init(base: any GrowingFile, fence: TermFence) {
+        self.base = base
+        self.fence = fence
+    }
+
+    func cut(to count: Int) throws { try fence.guarding { try base.cut(to: count) } }
+
+    func append(_ bytes: [UInt8]) throws { try fence.guarding { try base.append(bytes) } }
+}
+
+extension TermFence {
+    /// Checks, writes, and says of an error that follows from a takeover that it does.
+    fileprivate func guarding<Result>(_ write: () throws -> Result) throws -> Result {
+        try check()
+        do {
+            return try write()
+        } catch let error as FileError {
+            try check()
+            throw error
+        }
+    }
+}
