@@ -299,7 +299,7 @@ package struct Leave: Sendable, Equatable {
         case draining = 1
         /// The run is complete.
         case complete = 2
-        /// The coordinator stops with a checkpoint; it may come back.
+        /// The coordinator stops; it may come back, and continue from a checkpoint.
         case interrupted = 3
         /// The run failed; `Leave.detail` says why.
         case failed = 4

@@ -192,7 +192,8 @@ extension WorkerState {
         case .complete: finish(.complete)
         case .failed: finish(.failed(leave.detail))
         case .draining, .interrupted:
-            retry("the coordinator has stopped and may come back")
+            let why = leave.detail.isEmpty ? "" : ": \(leave.detail)"
+            retry("the coordinator has stopped and may come back\(why)")
         }
     }
 

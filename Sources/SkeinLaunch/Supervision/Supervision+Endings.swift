@@ -96,8 +96,8 @@ extension Supervision {
             if case .waiting = workers[index].state { workers[index].state = .gone }
         }
         // Workers know when a run is over; if it was stopped, they would wait for its return.
-        let isStopped = verdict == .interrupted || verdict == .coordinator(.exited(130))
-        phase = .leaving(deadline: isStopped ? now : now + Self.farewell, asked: false)
+        phase = .leaving(
+            deadline: verdict.endsRun ? now + Self.farewell : now, asked: false)
     }
 
     mutating func tick(_ now: Duration, _ actions: inout [Action]) {
@@ -121,6 +121,19 @@ extension Supervision {
         case .running, .stopping: return
         case .leaving, .killed:
             if running.isEmpty { actions.append(.finish(verdict ?? .interrupted)) }
+        }
+    }
+}
+
+extension Supervision.Verdict {
+    /// Whether workers were told that nothing comes any more: the run is complete, or `--resume` would
+    /// not mend it.
+    fileprivate var endsRun: Bool {
+        switch self {
+        case .coordinator(.exited(let status)): [0, 64, 65].contains(status)
+        case .coordinator(.killed), .interrupted: false
+        // There are none.
+        case .worker: true
         }
     }
 }

@@ -154,10 +154,26 @@ package final class CoordinatorNode: Sendable {
             local.end()
             return ending
         } catch {
-            let detail = (error as? any Explained)?.explanation.what ?? String(describing: error)
-            server.farewell(Leave(reason: .failed, detail: detail))
+            server.farewell(Leave(ending: error))
             local.end()
             throw error
         }
+    }
+}
+
+extension Leave {
+    /// What workers are told by a coordinator that ends with an error.
+    ///
+    /// What `--resume` would meet again is the run's end: wrong options or data, a loss that is not
+    /// finite (the same numbers come again), results that were wrong each time. Of everything else
+    /// they learn as little as of SIGKILL, and wait for its return as long as their patience: a disk
+    /// that is full, a file or memory that the system refuses, workers that are missing or have lost
+    /// a state, another coordinator that has taken over, a bug.
+    init(ending error: any Error) {
+        let explanation = (error as? any Explained)?.explanation
+        let isFinal = [.usage, .badData].contains(explanation?.status)
+        self.init(
+            reason: isFinal ? .failed : .interrupted,
+            detail: explanation?.what ?? String(describing: error))
     }
 }

@@ -54,6 +54,15 @@ import Testing
                 == [.terminate(.worker(0)), .terminate(.worker(1))])
     }
 
+    @Test("workers of a coordinator that has ended for what may pass, so that they wait, as well")
+    func passingReason() {
+        var rule = running()
+        #expect(rule.handle(.ended(.coordinator, .exited(69)), now: .seconds(1)).count == 0)
+        #expect(
+            rule.handle(.tick, now: .seconds(1))
+                == [.terminate(.worker(0)), .terminate(.worker(1))])
+    }
+
     @Test("a killed worker is restarted after 0.5, 1, 2, 4 and 8 s, and then no more")
     func restarts() {
         var rule = running()
