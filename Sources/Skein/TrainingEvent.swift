@@ -94,6 +94,8 @@ extension TrainingEvent {
                     "the version of Skein that began this run did not record its rows and plan, so "
                         + "it cannot be checked that they are the same now (\(path))\(texts)")
             ]
+        case .otherEngines(let step, _):
+            return [.warning(RunFile.otherEngines(from: step))]
         case .resumed(let step, let rejected):
             return rejected.map { .warning(text($0)) } + [.resumed(step: step)]
         case .ledgerDoubted(let error): return [.warning(text(error))]

@@ -104,10 +104,6 @@ struct CoordinatorCommand: Command {
         if let server { status?.tell(server, io.log) }
         reporter.showData()
         for line in introduction { io.log.info(line) }
-        if options.admitsOtherEngines {
-            io.log.warning(
-                "workers with other engines are admitted: the result depends on who computes what")
-        }
         reporter.stopOnInterrupt()
         let exports = RunExports(
             options.training.exports, output: options.training.output, log: io.log)

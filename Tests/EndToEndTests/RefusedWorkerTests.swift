@@ -229,7 +229,20 @@ struct RefusedWorkerTests {
             try cluster.startWorker("guest", model: cluster.bench.model, shell: Self.other)
             let ending = try cluster.finish()
             #expect(ending.error.contains("the result depends on who computes what"))
-            try verifyLedger(cluster.bench, of: "run", steps: FaultBench.steps)
+            let bench = cluster.bench
+            try verifyLedger(bench, of: "run", steps: FaultBench.steps)
+            // Whoever looks at the run later is told, also one that resumes without the option.
+            #expect(
+                try bench.text(bench.path("run/run.json"))
+                    .hasPrefix("{\n  \"other_engines_from_step\": 1,\n"))
+            #expect(
+                try bench.text(bench.path("run/adapter/README.md"))
+                    .contains("From step 1 on, workers with other engines were admitted"))
+            let sentence = "workers with other engines were admitted from step 1 on"
+            let again = try SkeinProcess.run(
+                bench.trainWords("run", FaultBench.run + ["--resume"]))
+            #expect(again.status == 0 && again.error.contains(sentence), "\(again.error)")
+            #expect(try SkeinProcess.run(["inspect", bench.path("run")]).output.contains(sentence))
         }
     }
 

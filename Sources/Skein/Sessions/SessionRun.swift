@@ -121,7 +121,7 @@ final class SessionRun: @unchecked Sendable {
             if samples == job.samplePrompts.count { returnToTraining(from: sample.step, job) }
         case .checkpoint(let step, _): saved(step)
         case .stoppedEarly: enter(.evaluating, at: session.iteration)
-        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored: return
+        case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored: return
         }
     }
 

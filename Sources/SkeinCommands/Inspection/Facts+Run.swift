@@ -29,6 +29,10 @@ extension Facts {
         add("path", paths.directory)
         add("version", run.version)
         add("fingerprint", run.fingerprint)
+        if let step = run.otherEnginesFrom {
+            add(
+                "other_engines_from_step", .integer(step), shown: RunFile.otherEngines(from: step))
+        }
         add("model", run.model)
         add("model_sha256", run.modelDigest)
         add("data", run.data)

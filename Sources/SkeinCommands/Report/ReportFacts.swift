@@ -14,6 +14,12 @@ enum ReportFacts {
         func row(_ name: String, _ value: (ReportedRun) -> String) -> Row {
             Row(name: name, values: runs.map(value))
         }
+        let isGivenUp = runs.contains { $0.run.otherEnginesFrom != nil }
+        let hash = row("one hash") { run in
+            run.run.otherEnginesFrom.map {
+                "given up: workers with other engines were admitted from step \(Figures.grouped($0)) on"
+            } ?? "kept"
+        }
         return [
             row("steps") { Figures.grouped($0.totals.lastStep) },
             row("epochs") { Figures.grouped($0.totals.epoch) },
@@ -27,7 +33,7 @@ enum ReportFacts {
             row("tokens") { Figures.grouped($0.totals.tokens) },
             row("tokens with loss") { Figures.grouped($0.totals.lossTokens) },
             row("adapter SHA-256") { $0.adapter ?? "no adapter yet" },
-        ]
+        ] + (isGivenUp ? [hash] : [])
     }
 
     /// Whether all runs came to the same adapter; nil where this cannot be said.

@@ -103,6 +103,7 @@ final class TrainingReporter: Sendable {
         switch event {
         case .rowsNotRecorded(let path, let beginToken):
             warn(Self.rowsNotRecorded(path, beginToken: beginToken))
+        case .otherEngines(let step, let isAdmitting): tellOtherEngines(step, isAdmitting)
         case .resumed(let step, let rejected):
             for error in rejected {
                 warn("\(error.explanation.what) (\(error.explanation.place))")
@@ -150,6 +151,17 @@ final class TrainingReporter: Sendable {
         case .stoppedEarly(let step, let best):
             info("stopping early after step \(step): the best validation was at step \(best)")
         }
+    }
+
+    private func tellOtherEngines(_ step: Int, _ isAdmitting: Bool) {
+        guard !isAdmitting else {
+            return warn(
+                "workers with other engines are admitted from step \(step) on, as run.json says from "
+                    + "now on: the result depends on who computes what")
+        }
+        warn(
+            RunFile.otherEngines(from: step)
+                + "; from here on only equal engines are admitted, which does not change that")
     }
 
     /// From now on Ctrl-C and SIGTERM stop the run with a checkpoint.

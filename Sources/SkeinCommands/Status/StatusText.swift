@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinTraining
 
 /// Renders a run's snapshot for people. Pure.
 enum StatusText {
@@ -8,7 +9,11 @@ enum StatusText {
 
     /// The run, what it waits for, and a line for each worker; ends with a line break.
     static func table(of snapshot: RunSnapshot) -> String {
-        var text = "\(run(snapshot))\n\(why(of: snapshot))\n\n"
+        var text = "\(run(snapshot))\n\(why(of: snapshot))\n"
+        if let step = snapshot.run.otherEnginesFromStep {
+            text += RunFile.otherEngines(from: step) + "\n"
+        }
+        text += "\n"
         let shown = snapshot.workers.prefix(mostWorkers)
         let absent = snapshot.absent.prefix(mostWorkers)
         if shown.isEmpty, absent.isEmpty {

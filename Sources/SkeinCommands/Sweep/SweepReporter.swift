@@ -141,6 +141,8 @@ final class SweepReporter: Sendable {
         case .ledgerDoubted(let error):
             say(
                 index, "\(error.explanation.what) (\(error.explanation.place))", level: .warning)
+        case .otherEngines(let step, _):
+            say(index, RunFile.otherEngines(from: step), level: .warning)
         case .rowsNotRecorded(let path, let beginToken):
             say(
                 index, TrainingReporter.rowsNotRecorded(path, beginToken: beginToken),

@@ -32,6 +32,7 @@ extension RunSnapshot: Codable {
         case output, term, step, stepCount, loss, tokensPerSecond, phase
         case epochCount, epoch, learningRate, gradientNorm, validationLoss, bestValidationLoss
         case bestStep, tokens, lossTokens, microBatches, etaSeconds, elapsedSeconds
+        case otherEnginesFromStep
     }
 
     package init(from decoder: any Decoder) throws {
@@ -79,6 +80,7 @@ extension RunSnapshot: Codable {
         run.microBatches = try count(.microBatches) ?? 0
         run.etaSeconds = try number(.etaSeconds)
         run.elapsedSeconds = try number(.elapsedSeconds)
+        run.otherEnginesFromStep = try count(.otherEnginesFromStep)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -105,6 +107,7 @@ extension RunSnapshot: Codable {
         try run.encode(self.run.tokens, forKey: .tokens)
         try run.encode(self.run.lossTokens, forKey: .lossTokens)
         try run.encode(self.run.microBatches, forKey: .microBatches)
+        try run.encode(self.run.otherEnginesFromStep, forKey: .otherEnginesFromStep)
         try run.encode(phase, forKey: .phase)
         try container.encode(round, forKey: .round)
         try container.encode(waiting, forKey: .waiting)

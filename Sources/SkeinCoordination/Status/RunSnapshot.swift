@@ -7,6 +7,8 @@ package struct RunSnapshot: Sendable, Equatable {
         package var output = ""
         /// The coordinator's term; nil: one process trains alone.
         package var term: Int?
+        /// The first step for which workers with other engines were admitted; nil: never.
+        package var otherEnginesFromStep: Int?
         /// Steps that are committed, of `stepCount`.
         package var step = 0
         package var stepCount = 0

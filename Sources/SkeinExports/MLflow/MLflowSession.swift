@@ -228,7 +228,8 @@ enum MLflowParameters {
         let options = run.configuration.fields.compactMap { name, value in
             shown(value).map { (key: name, value: $0) }
         }
-        return (origin + options).map { ($0.key, cut($0.value)) }
+        let engines = run.otherEnginesFrom.map { [(RunFile.otherEnginesField, "\($0)")] } ?? []
+        return (origin + engines + options).map { ($0.key, cut($0.value)) }
     }
 
     /// The beginning of a text that is too long for a server.

@@ -39,7 +39,9 @@ final class TensorBoardExport: Sendable {
         case .step(let metrics, _): queue.give(.records([Self.record(metrics, at: now)]))
         case .validation(let metrics, _): queue.give(.records(Self.records(metrics, at: now)))
         case .sample(let sample): queue.give(.records([Self.record(sample, at: now)]))
-        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly: break
+        case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored, .checkpoint,
+            .stoppedEarly:
+            break
         }
     }
 

@@ -18,6 +18,8 @@ struct ClusterTraining {
     var now: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Where checkpoints are written.
     var beside = BesideRun.onThread
+    /// Whether workers with other engines may compute.
+    var admitsOtherEngines = false
 
     /// Runs to the end of the plan, on the calling thread.
     ///
@@ -75,14 +77,15 @@ struct ClusterTraining {
                 switch event {
                 case .step(let metrics, _): step.withLock { $0 = metrics.step }
                 case .resumed(let resumed, _): step.withLock { $0 = resumed }
-                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .sample,
-                    .checkpoint, .stoppedEarly:
+                case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored, .validation,
+                    .sample, .checkpoint, .stoppedEarly:
                     break
                 }
                 try board.note(event, in: directory.store)
                 desk.note(board.progress)
                 try report(event)
-            }, shouldStop: shouldStop, now: now, beside: beside)
+            }, shouldStop: shouldStop, now: now, beside: beside,
+            admitsOtherEngines: admitsOtherEngines)
         let outcome = try loop.run()
         guard outcome.isComplete, !job.test.isEmpty else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)

@@ -145,7 +145,7 @@ package final class CoordinatorNode: Sendable {
         do {
             let ending = try ClusterTraining(
                 job: job, directory: directory, desk: server.desk, inbox: server.inbox,
-                log: log, board: board
+                log: log, board: board, admitsOtherEngines: options.admitsOtherEngines
             ).run(report: report, shouldStop: shouldStop)
             server.farewell(
                 ending.outcome.isComplete

@@ -49,6 +49,8 @@ struct OwnRun: Sendable {
         run.epochCount = epochCount
     }
 
+    mutating func admittedOtherEngines(from step: Int) { run.otherEnginesFromStep = step }
+
     mutating func resumed(after step: Int, _ past: Past) {
         run.step = step
         run.tokens = past.tokens

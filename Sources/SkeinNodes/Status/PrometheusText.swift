@@ -70,6 +70,11 @@ enum PrometheusText {
                 run.etaSeconds
             ),
             (
+                "skein_other_engines_from_step",
+                "The first step for which workers with other engines were admitted: the one hash was "
+                    + "given up.", run.otherEnginesFromStep.map(Double.init)
+            ),
+            (
                 "skein_waiting_seconds",
                 "How long the run has waited for what it waits for now.", snapshot.waiting.seconds
             ),

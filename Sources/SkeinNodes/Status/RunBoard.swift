@@ -101,6 +101,8 @@ package final class RunBoard: Sendable {
                 state.own.validated(metrics, isBest: isBest, now: now)
             }
         case .sample(let sample): state.withLock { $0.history.add(sample) }
+        case .otherEngines(let step, _):
+            state.withLock { $0.own.admittedOtherEngines(from: step) }
         case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly: break
         }
     }

@@ -48,4 +48,17 @@ extension TrainingLoop {
         try metrics.append(samples)
         for sample in samples { try report(.sample(sample)) }
     }
+
+    /// A step's line of metrics.jsonl.
+    static func metrics(
+        _ planned: PlannedStep, _ sum: GradientSum, rate: Double, norm: Double,
+        seconds: Double, workers: Int, figures: StepFigures?
+    ) -> StepMetrics {
+        StepMetrics(
+            step: planned.step, epoch: planned.epoch,
+            loss: sum.lossSum / Double(sum.lossTokens), tokens: sum.tokens,
+            lossTokens: sum.lossTokens, learningRate: rate, gradientNorm: norm,
+            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers,
+            figures: figures)
+    }
 }

@@ -16,18 +16,23 @@ import SkeinModels
 extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {
-            try job.runFile.write(to: directory.runFile, in: directory.store)
-            return
+            var runFile = job.runFile
+            runFile.otherEnginesFrom = admitsOtherEngines ? 1 : nil
+            try runFile.write(to: directory.runFile, in: directory.store)
+            return try markOtherEngines(runFile.otherEnginesFrom)
         }
-        if let recorded = try job.checkResume(in: directory), !recorded.namesRows {
+        let recorded = try job.checkResume(in: directory)
+        if let recorded, !recorded.namesRows {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
         let found = try directory.checkpoints.newest(
             layout: job.shape.layout, plan: job.plan,
             configurationDigest: job.configuration.digest.description)
+        step = found.checkpoint?.state.step ?? 0
+        // Before the card of an adapter is written again.
+        try markOtherEngines(recorded?.otherEnginesFrom)
         if let checkpoint = found.checkpoint {
             let state = checkpoint.state
-            step = state.step
             savedStep = step
             parameters = checkpoint.parameters
             if var local {
@@ -50,6 +55,22 @@ extension TrainingLoop {
                 job.configuration.keepCheckpoints, besides: state.keptStep, through: step)
         }
         try report(.resumed(step: step, rejected: found.rejected))
+    }
+
+    /// Notes in run.json from which step on other engines are admitted. A run that once gave up the
+    /// one hash never has it again: what was computed then is in every later step.
+    ///
+    /// - Parameter recorded: what run.json says.
+    /// - Throws: `FileError`, `TrainingError`.
+    private mutating func markOtherEngines(_ recorded: Int?) throws {
+        let isAdmitting = admitsOtherEngines && step < job.plan.stepCount
+        otherEnginesFrom = [recorded, isAdmitting ? step + 1 : nil].compactMap(\.self).min()
+        guard let from = otherEnginesFrom else { return }
+        if from != recorded {
+            try RunFile.mark(
+                otherEnginesFrom: from, at: directory.runFile, in: directory.store)
+        }
+        try report(.otherEngines(fromStep: from, isAdmitting: isAdmitting))
     }
 
     /// Writes the kept adapter again if it was removed: the checkpoint of its step has it.
@@ -148,7 +169,9 @@ extension TrainingLoop {
         let card = ModelCard(
             job: job, step: step, digest: try directory.adapterDigest(),
             losses: try RecordedLosses.find(
-                ofStep: step, path: directory.metrics, in: directory.store))
+                ofStep: step, path: directory.metrics, in: directory.store),
+            // An adapter of before is what it would be without them.
+            otherEnginesFrom: otherEnginesFrom.flatMap { $0 <= step ? $0 : nil })
         try directory.store.write(
             card.text, to: FilePath.join(directory.adapter, ModelCard.fileName))
     }

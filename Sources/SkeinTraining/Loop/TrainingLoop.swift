@@ -16,6 +16,9 @@ package struct TrainingLoop {
         /// run.json is of a version that did not record the digest of its rows, so they cannot be
         /// compared. If texts begin with `beginToken` now, the rows differ.
         case rowsNotRecorded(path: String, beginToken: String?)
+        /// From this step on workers with other engines compute, or did in an earlier process of this
+        /// run (`isAdmitting` is then false): the bits depend on who computed what.
+        case otherEngines(fromStep: Int, isAdmitting: Bool)
         /// The step that the run continues from, and newer checkpoints that cannot be used.
         case resumed(step: Int, rejected: [TrainingError])
         /// Why ledger and metrics do not prove the steps so far.
@@ -63,8 +66,14 @@ package struct TrainingLoop {
     /// The step of the newest checkpoint that is durable.
     var savedStep: Int?
     let writer: CheckpointWriter
+    /// Whether workers with other engines may compute.
+    let admitsOtherEngines: Bool
+    /// The first step for which that was so, in this process or an earlier one.
+    var otherEnginesFrom: Int?
 
     /// Continues the run from its newest good checkpoint, or begins it.
+    ///
+    /// With `admitsOtherEngines`, run.json says so before anything is computed.
     ///
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
@@ -74,8 +83,10 @@ package struct TrainingLoop {
             _, _, _ in []
         },
         report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
-        now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread
+        now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread,
+        admitsOtherEngines: Bool = false
     ) throws {
+        self.admitsOtherEngines = admitsOtherEngines
         self.job = job
         self.directory = directory
         self.source = source
@@ -239,18 +250,6 @@ package struct TrainingLoop {
         Outcome(
             step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
             keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
-    }
-
-    private static func metrics(
-        _ planned: PlannedStep, _ sum: GradientSum, rate: Double, norm: Double,
-        seconds: Double, workers: Int, figures: StepFigures?
-    ) -> StepMetrics {
-        StepMetrics(
-            step: planned.step, epoch: planned.epoch,
-            loss: sum.lossSum / Double(sum.lossTokens), tokens: sum.tokens,
-            lossTokens: sum.lossTokens, learningRate: rate, gradientNorm: norm,
-            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers,
-            figures: figures)
     }
 }
 

@@ -17,6 +17,8 @@ struct ModelCard {
     let digest: SHA256.Digest
     /// Of the last step up to `step`, and of the validation after it; nil: there is none.
     let losses: (training: Double?, validation: Double?)
+    /// The first step for which other engines were admitted; nil: none up to this one.
+    var otherEnginesFrom: Int?
 
     var text: String {
         let base = BaseModelName(path: job.model.path)
@@ -34,8 +36,7 @@ struct ModelCard {
 
             # LoRA adapter for \(Self.escaped(base.name))
 
-            Trained with Skein \(job.runFile.version). The same model, \
-            data, options and seed give the same bytes, on any number of machines.
+            Trained with Skein \(job.runFile.version). \(promise)
 
             | | |
             |---|---|
@@ -54,13 +55,23 @@ struct ModelCard {
             | data, SHA-256 | \(job.runFile.dataDigest) |
             | adapter_model.safetensors, SHA-256 | \(digest) |
 
-            ## The same again
+            ## \(otherEnginesFrom == nil ? "The same again" : "The same options again")
 
             ```sh
             \(command)
             ```
 
             """
+    }
+
+    private var promise: String {
+        guard let step = otherEnginesFrom else {
+            return "The same model, data, options and seed give the same bytes, on any number of "
+                + "machines."
+        }
+        return "From step \(step) on, workers with other engines were admitted "
+            + "(`--admit-other-engines`): the bytes depend on who computed what, and the same model, "
+            + "data, options and seed need not give them again."
     }
 
     /// `skein train` with every option that is not its default.

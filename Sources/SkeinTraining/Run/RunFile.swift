@@ -1,7 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// run.json: what a run was started with. Written once, before the first step.
+/// run.json: what a run was started with. Written once, before the first step, and again only to
+/// say that other engines are admitted from now on.
 package struct RunFile: Sendable, Equatable {
     /// The version of Skein.
     package var version: String
@@ -25,6 +26,10 @@ package struct RunFile: Sendable, Equatable {
     package var rowsDigest: String?
     package var planDigest: String?
     package var configuration: TrainingConfiguration
+    /// The first step for which workers with other engines were admitted (`--admit-other-engines`):
+    /// from there on the bits depend on who computed what. nil: never; the file then lacks the field.
+    /// It stays whatever follows, and is neither compared nor in the configuration's digest.
+    package var otherEnginesFrom: Int?
 
     package init(
         version: String, fingerprint: String, model: String, data: String, modelDigest: String,
@@ -50,18 +55,47 @@ package struct RunFile: Sendable, Equatable {
     /// The text of run.json.
     package var text: String {
         func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        return RecordFile.text([
-            ("version", .string(version)), ("fingerprint", .string(fingerprint)),
-            ("model", .string(model)), ("model_sha256", .string(modelDigest)),
-            ("data", .string(data)), ("data_sha256", .string(dataDigest)),
-            ("validation_sha256", optional(validationDigest)),
-            ("test_sha256", optional(testDigest)),
-            ("init_adapter_sha256", optional(initAdapterDigest)),
-            ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
-            ("recipe_sha256", optional(recipeDigest)),
-            ("configuration_sha256", .string(configuration.digest.description)),
-            ("configuration", .object(configuration.fields)),
-        ]) + "\n"
+        let mark: [JSONLine.Field] =
+            otherEnginesFrom.map { [(Self.otherEnginesField, .integer($0))] } ?? []
+        return RecordFile.text(
+            mark + [
+                ("version", .string(version)), ("fingerprint", .string(fingerprint)),
+                ("model", .string(model)), ("model_sha256", .string(modelDigest)),
+                ("data", .string(data)), ("data_sha256", .string(dataDigest)),
+                ("validation_sha256", optional(validationDigest)),
+                ("test_sha256", optional(testDigest)),
+                ("init_adapter_sha256", optional(initAdapterDigest)),
+                ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
+                ("recipe_sha256", optional(recipeDigest)),
+                ("configuration_sha256", .string(configuration.digest.description)),
+                ("configuration", .object(configuration.fields)),
+            ]) + "\n"
+    }
+
+    package static let otherEnginesField = "other_engines_from_step"
+
+    /// Notes in a run.json that other engines are admitted from a step on; all else stays as it is,
+    /// byte for byte, whichever version wrote it.
+    static func mark(
+        otherEnginesFrom step: Int, at path: String, in store: any Store
+    ) throws {
+        let text = String(decoding: try RecordFile.bytes(of: path, in: store), as: UTF8.self)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        lines.removeAll { $0.hasPrefix("  \"\(otherEnginesField)\":") }
+        guard lines.first == "{" else {
+            // Somebody has formatted it.
+            var run = try RunFile(path: path, in: store)
+            run.otherEnginesFrom = step
+            return try run.write(to: path, in: store)
+        }
+        lines.insert("  \"\(otherEnginesField)\": \(step),", at: 1)
+        try store.write(lines.joined(separator: "\n"), to: path)
+    }
+
+    /// What people are told of a run that has given up the one hash.
+    package static func otherEngines(from step: Int) -> String {
+        "workers with other engines were admitted from step \(step) on: the result depends on who "
+            + "computed what, and another run need not have the same hash"
     }
 
     /// Writes run.json, whole or not at all.
@@ -99,6 +133,12 @@ package struct RunFile: Sendable, Equatable {
             rowsDigest: object["rows_sha256"] as? String,
             planDigest: object["plan_sha256"] as? String,
             configuration: configuration)
+        if let value = object[Self.otherEnginesField] {
+            guard let number = value as? NSNumber, !JSONKind.isBool(number),
+                let step = value as? Int, step > 0
+            else { throw damaged("\"\(Self.otherEnginesField)\" is not a step") }
+            otherEnginesFrom = step
+        }
     }
 
     static let fingerprintField = "fingerprint"

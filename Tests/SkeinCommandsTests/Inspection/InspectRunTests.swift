@@ -102,6 +102,19 @@ import Testing
         }
     }
 
+    @Test("inspect says that the one hash was given up, and from which step on")
+    func otherEngines() throws {
+        try withRun { directory in
+            #expect(try facts(directory)["other_engines_from_step"] == nil)
+            var run = try RunFile(path: directory + "/run.json")
+            run.otherEnginesFrom = 3
+            try run.write(to: directory + "/run.json")
+            #expect(try facts(directory)["other_engines_from_step"] as? Int == 3)
+            let sentence = "workers with other engines were admitted from step 3 on: the result "
+            #expect(inspect(directory).output.contains(sentence))
+        }
+    }
+
     @Test("inspect shows a damaged checkpoint of a run, and fails for the checkpoint itself")
     func damagedCheckpoint() throws {
         try withRun { directory in

@@ -77,6 +77,28 @@ struct ReportTests {
         }
     }
 
+    @Test("a run that admitted other engines is said to have given up the one hash")
+    func otherEngines() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let paths = try ["a", "b"].map {
+                try directory(parent, $0, metrics: [step(1, loss: 4)])
+            }
+            func row() throws -> [String]? {
+                let runs = try paths.map { try ReportedRun(path: $0, name: $0) }
+                return ReportFacts.results(runs).first { $0.name == "one hash" }?.values
+            }
+            #expect(try row() == nil)
+            var run = try RunFile(path: paths[1] + "/run.json")
+            run.otherEnginesFrom = 5
+            try run.write(to: paths[1] + "/run.json")
+            #expect(
+                try row() == [
+                    "kept",
+                    "given up: workers with other engines were admitted from step 5 on",
+                ])
+        }
+    }
+
     @Test("damaged and hostile files are said, and nothing traps")
     func damaged() throws {
         try TestPaths.withTemporaryDirectory { parent in

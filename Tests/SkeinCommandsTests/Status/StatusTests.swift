@@ -63,6 +63,19 @@ import Testing
                 """)
     }
 
+    @Test("status says that the one hash was given up")
+    func otherEngines() throws {
+        var snapshot = Self.snapshot
+        snapshot.run.otherEnginesFromStep = 9
+        let json = try snapshot.json()
+        #expect(try RunSnapshot(json: json) == snapshot)
+        #expect(
+            try Self.show(json).contains(
+                "\nworkers with other engines were admitted from step 9 on: the result depends on who "
+                    + "computed what, and another run need not have the same hash\n\nworker"))
+        #expect(String(decoding: json, as: UTF8.self).contains("\"other_engines_from_step\":9"))
+    }
+
     @Test("--why prints the sentence, --json the report as received")
     func others() throws {
         let json = try Self.snapshot.json()

@@ -33,7 +33,7 @@ import Testing
     private func run(
         _ output: String, resuming: Bool, model: String, data: String, failingStep: Int = 0,
         interruptsValidation: Bool = false, keeping: Int = 3, epochs: Int = 2,
-        judge: ((Int) -> Double)? = nil, events: inout [String]
+        judge: ((Int) -> Double)? = nil, admitting: Bool = false, events: inout [String]
     ) throws -> TrainingLoop.Outcome {
         var configuration = TrainingConfiguration()
         configuration.checkpointEvery = 2
@@ -77,11 +77,13 @@ import Testing
                 case .rowsNotRecorded(let path, let begin):
                     log.append("not recorded \(path) \(begin ?? "")")
                 case .adapterRestored(let step): log.append("restored \(step)")
+                case .otherEngines(let step, let isAdmitting):
+                    log.append("other engines from \(step) \(isAdmitting)")
                 case .ledgerDoubted: log.append("\(event)")
                 case .sample(let sample): log.append("sample \(sample.step) \(sample.prompt)")
                 case .validation, .stoppedEarly: break
                 }
-            }, shouldStop: { false })
+            }, shouldStop: { false }, admitsOtherEngines: admitting)
         return try loop.run()
     }
 
@@ -234,6 +236,69 @@ import Testing
                 output, resuming: true, model: model, data: data, events: &events)
             #expect(outcome.isComplete && events.first == "not recorded \(path) ")
             #expect(events.contains("resumed 4"))
+        }
+    }
+
+    @Test("a run that admitted other engines once says so for ever, from the step on where it did")
+    func otherEngines() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let model = directory + "/tiny.gguf"
+            let data = directory + "/rows.jsonl"
+            try TinyModel().writeGGUF(to: model)
+            let rows = (0..<20).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: data)
+            let output = directory + "/run"
+            let path = output + "/run.json"
+            func text(_ file: String) throws -> String {
+                try String(contentsOfFile: output + "/" + file, encoding: .utf8)
+            }
+            func run(resuming: Bool, failingStep: Int = 0, admitting: Bool) throws -> [String] {
+                var events: [String] = []
+                do {
+                    _ = try self.run(
+                        output, resuming: resuming, model: model, data: data,
+                        failingStep: failingStep, epochs: 4, admitting: admitting, events: &events)
+                } catch is Gone {
+                    events.append("gone")
+                }
+                return events
+            }
+            #expect(try run(resuming: false, failingStep: 7, admitting: false).last == "gone")
+            let strict = try text("run.json")
+            #expect(try text("adapter/README.md").contains("## The same again"))
+            let admitted = try run(resuming: true, failingStep: 13, admitting: true)
+            #expect(admitted.first == "other engines from 7 true" && admitted[1] == "resumed 6")
+            let marked = try text("run.json")
+            #expect(
+                marked.replacing("  \"other_engines_from_step\": 7,\n", with: "") == strict)
+            // Strict again: the record stays, and so does what the card says.
+            let rest = try run(resuming: true, admitting: false)
+            #expect(rest.first == "other engines from 7 false" && rest.last != "gone")
+            #expect(try text("run.json") == marked)
+            let file = try RunFile(path: path)
+            #expect(file.otherEnginesFrom == 7)
+            #expect(marked.contains(file.configuration.digest.description))
+            let card = try text("adapter/README.md")
+            #expect(card.contains("From step 7 on, workers with other engines were admitted"))
+            #expect(!card.contains("The same again"))
+            // A complete run computes nothing more: nothing is given up.
+            let other = directory + "/strict"
+            var events: [String] = []
+            _ = try self.run(other, resuming: false, model: model, data: data, events: &events)
+            _ = try self.run(
+                other, resuming: true, model: model, data: data, admitting: true, events: &events)
+            #expect(try RunFile(path: other + "/run.json").otherEnginesFrom == nil)
+            #expect(!events.contains { $0.hasPrefix("other engines") })
+            // From the beginning.
+            let whole = directory + "/whole"
+            events = []
+            _ = try self.run(
+                whole, resuming: false, model: model, data: data, admitting: true,
+                events: &events)
+            #expect(events.first == "other engines from 1 true")
+            #expect(try RunFile(path: whole + "/run.json").otherEnginesFrom == 1)
         }
     }
 

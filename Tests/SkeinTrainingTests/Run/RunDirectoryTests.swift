@@ -32,6 +32,7 @@ import Testing
                 $0.planDigest = "ff"
                 $0.testDigest = "11"
                 $0.recipeDigest = "22"
+                $0.otherEnginesFrom = 3
                 try $0.configuration.set("iterations", to: "9")
                 try $0.configuration.set("layers", to: "4")
             }
@@ -46,6 +47,41 @@ import Testing
         }
     }
 
+    private static func damagedMark(_ value: String) -> String {
+        """
+        {"version":"1","fingerprint":"f","model":"m","model_sha256":"a","data":"d",
+        "data_sha256":"b","configuration":{},"other_engines_from_step":\(value)}
+        """
+    }
+
+    @Test("noting other engines changes one line, whoever wrote the file")
+    func marks() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/run.json"
+            func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+            // A field of a newer version.
+            let newer = runFile().text.replacing(
+                "  \"version\"", with: "  \"newer\": [1],\n  \"version\"")
+            try AtomicFile.write(newer, to: path)
+            for step in [7, 5] {
+                try RunFile.mark(otherEnginesFrom: step, at: path, in: DiskStore())
+                #expect(
+                    try text()
+                        == newer.replacing(
+                            "{\n  \"newer\"",
+                            with: "{\n  \"other_engines_from_step\": \(step),\n  \"newer\""))
+                #expect(try RunFile(path: path).otherEnginesFrom == step)
+            }
+            // As another program wrote it.
+            try AtomicFile.write(
+                runFile().text.replacing("\n", with: " "), to: path)
+            try RunFile.mark(otherEnginesFrom: 2, at: path, in: DiskStore())
+            #expect(try RunFile(path: path) == runFile { $0.otherEnginesFrom = 2 })
+            // It is not compared.
+            try runFile().checkResume(of: RunFile(path: path), path: path)
+        }
+    }
+
     static let damaged: [(String, String)] = [
         ("", "not JSON"), ("[]", "a list, not an object"),
         ("{}", "\"configuration\" is missing or not an object"),
@@ -54,6 +90,9 @@ import Testing
             "{\"configuration\":{\"rank\":0}}",
             "configuration: \"0\" is not allowed for --rank"
         ),
+        (damagedMark("0"), "\"other_engines_from_step\" is not a step"),
+        (damagedMark("true"), "\"other_engines_from_step\" is not a step"),
+        (damagedMark("1.5"), "\"other_engines_from_step\" is not a step"),
         ("{\"configuration\":{\"x\":0}}", "configuration: there is no option \"x\""),
     ]
 

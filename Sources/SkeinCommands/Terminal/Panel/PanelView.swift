@@ -48,6 +48,9 @@ struct PanelView: Sendable {
         if let rest = run.etaSeconds, rest.isFinite, run.step < run.stepCount {
             parts.append((2, "ETA " + ProgressLine.duration(.seconds(min(max(rest, 0), 1e9)))))
         }
+        if let from = run.otherEnginesFromStep {
+            parts.append((5, "other engines from step \(from)"))
+        }
         var room = columns - step.count
         var shown: Set<Int> = []
         for part in parts.sorted(by: { $0.rank < $1.rank }) where part.text.count + 2 <= room {

@@ -70,6 +70,8 @@ enum PageScript {
             ["computing for", duration(r.elapsed_seconds)],
             ["memory", s.process ? bytes(s.process.resident_bytes) : "–"],
             ["most memory", s.process ? bytes(s.process.peak_resident_bytes) : "–"],
+            ...(r.other_engines_from_step === null ? []
+              : [["one hash", "given up from step " + r.other_engines_from_step]]),
           ]);
           tiles("ledger", [
             ["micro-batches in the ledger", figure(r.micro_batches, 0)],
