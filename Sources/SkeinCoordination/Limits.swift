@@ -55,11 +55,16 @@ package enum Limits {
     static let idlePieces = 8
 
     /// How long a worker may take nothing of its pieces while others wait: its network's thread reads
-    /// at any time, and a line that is cut for 2.5 s is given up.
-    static let pieceStandstill = Duration.seconds(10)
+    /// at any time, and a line that is cut for 2.5 s is given up. After 5 s the system gives up, and
+    /// says only that the connection is broken.
+    static let pieceStandstill = Duration.seconds(4)
+
+    /// What a waiting message costs besides its bytes: its place, twice for what arrays reserve, and
+    /// the heads of its two arrays.
+    static let queuedBytes = 256
 
     /// How long a peer may take nothing of what waits for it while too much waits for all.
-    static let backlogStandstill = Duration.seconds(5)
+    static let backlogStandstill = Duration.seconds(4)
 
     /// How long a piece may be under way while others wait: 14 kbit/s.
     static let pieceTime = Duration.seconds(600)

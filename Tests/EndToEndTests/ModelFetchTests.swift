@@ -117,6 +117,42 @@ struct ModelFetchTests {
         }
     }
 
+    @Test("a worker that was stopped while it fetched does not keep others of its host waiting")
+    func stoppedNeighbour() throws {
+        // 3 MiB, three pieces, which take five seconds on a line of 640 KB/s.
+        var model = TinyModel()
+        model.width = 128
+        model.feedForwardWidth = 1024
+        try Workbench.with(model: model) { bench in
+            let cluster = try ClusterHarness(bench, "run", FaultBench.run)
+            let line = try SlowLine(to: cluster.address, seconds: 0, delay: 0.1)
+            defer { line.stop() }
+            let stopped = try cluster.startWorker(
+                "stopped", model: nil, shell: shell(bench), at: line.address)
+            try FaultBench.wait(for: "the first piece") {
+                let models = try? cachedDirectory(bench)
+                let partial = models.flatMap {
+                    FileManager.default.contents(atPath: $0 + "/model.gguf.part")
+                }
+                return partial?.isEmpty == false
+            }
+            stopped.send(SIGSTOP)
+            let worker = try cluster.startWorker(
+                "neighbour", model: nil, shell: shell(bench), ["--patience", "3"])
+            try worker.waitForError("fetches it beside that one")
+            try worker.waitForError("joined the run")
+            // It would come back for a run that is over.
+            stopped.send(SIGKILL)
+            _ = try stopped.wait()
+            cluster.workers.removeAll { $0 === stopped }
+            try cluster.finish()
+            #expect(worker.errorText.components(separatedBy: "beside that one").count == 2)
+            let names = try cached(bench).keys.sorted()
+            #expect(names == ["model.gguf", "model.gguf.part"], "\(names)")
+            #expect(try cached(bench)["model.gguf"] == bench.bytes(bench.model))
+        }
+    }
+
     @Test("a cache that cannot be written is an error that names its place")
     func cacheNotWritable() throws {
         try FaultBench.withCluster { cluster in

@@ -178,14 +178,15 @@ extension ClusterHarness {
     var bench: Workbench { Workbench(directory: work.directory) }
 
     /// Starts a worker of one thread: with another model or none, with a line of `sh` that runs
-    /// first, or dialling another address.
+    /// first, dialling another address, or with more options.
     @discardableResult
     func startWorker(
-        _ name: String, model: String?, shell: String? = nil, at place: String? = nil
+        _ name: String, model: String?, shell: String? = nil, at place: String? = nil,
+        _ options: [String] = []
     ) throws -> SkeinProcess {
         let worker = try SkeinProcess(
             ["worker", "--coordinator", place ?? address, "--name", name, "--threads", "1"]
-                + (model.map { ["--model", $0] } ?? []), shell: shell, isHeld: true)
+                + (model.map { ["--model", $0] } ?? []) + options, shell: shell, isHeld: true)
         workers.append(worker)
         return worker
     }

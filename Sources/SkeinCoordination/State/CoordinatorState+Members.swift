@@ -17,7 +17,10 @@ extension CoordinatorState {
         standing.lastSeen = clock
         forgetOldStandings()
         standings[member.name] = standing
-        members.add(Worker(peer: peer, member: member, now: clock))
+        // What it holds is of use now and never again: up to 32 KiB.
+        var kept = member
+        kept.held = []
+        members.add(Worker(peer: peer, member: kept, now: clock))
         hasEverJoined = true
         lastArrival = clock
         let silence = clock + settings.suspectAfter

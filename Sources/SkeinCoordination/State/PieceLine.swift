@@ -51,8 +51,8 @@ package struct PieceLine: Sendable {
     private var reading: Set<ModelRequest> = []
     /// The workers that each piece is the next one for.
     private var wanted: [ModelRequest: [PeerID]] = [:]
-    /// What to read next; some of it may not be wanted any more.
-    private var line: [ModelRequest] = []
+    /// What to read next, each once: no more than there are workers that wait.
+    private(set) var line: [ModelRequest] = []
     /// Workers whose next piece may be in memory.
     private var ready: [PeerID] = []
     /// Bytes of `loaded`.
@@ -72,7 +72,7 @@ package struct PieceLine: Sendable {
     /// Whether a request waits until others have taken theirs.
     package var isShort: Bool {
         let idleBytes = idle.reduce(0) { $0 + (loaded[$1]?.message.count ?? 0) }
-        return bytes - idleBytes + pieceBytes > limit && line.contains { wanted[$0] != nil }
+        return bytes - idleBytes + pieceBytes > limit && !line.isEmpty
     }
 
     /// A worker asks for a piece that exists.
@@ -100,7 +100,6 @@ package struct PieceLine: Sendable {
     /// A piece to read now; nil: none is wanted, there is no room, or enough are being read.
     package mutating func next() -> ModelRequest? {
         guard reading.count < Limits.piecesRead else { return nil }
-        line.trimPrefix { wanted[$0] == nil }
         guard let piece = line.first else { return nil }
         while bytes + pieceBytes > limit, !idle.isEmpty { forget(idle.removeFirst()) }
         guard bytes + pieceBytes <= limit else { return nil }
@@ -151,7 +150,9 @@ package struct PieceLine: Sendable {
     private mutating func unwant(_ piece: ModelRequest, _ peer: PeerID) {
         guard let place = wanted[piece]?.firstIndex(of: peer) else { return }
         wanted[piece]?.remove(at: place)
-        if wanted[piece]?.isEmpty == true { wanted[piece] = nil }
+        guard wanted[piece]?.isEmpty == true else { return }
+        wanted[piece] = nil
+        if loaded[piece] == nil { line.removeAll { $0 == piece } }
     }
 
     /// The system has taken some of what waits for a worker: `pending` bytes are left.

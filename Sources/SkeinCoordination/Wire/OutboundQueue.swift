@@ -19,7 +19,8 @@ package struct OutboundQueue: Sendable {
     /// Whether an urgent message waits.
     package var hasUrgent: Bool { urgent.first != nil }
 
-    /// The part of `pendingBytes` that is this queue's alone.
+    /// Bytes of memory that are this queue's alone: messages that it does not share, and for each
+    /// message what keeping it costs.
     package var ownBytes: Int { urgent.ownBytes + bulky.ownBytes }
 
     /// Bytes of waiting messages that other queues may share, of which this one keeps each whole.
@@ -97,7 +98,7 @@ private struct QueuedMessage: Sendable {
     var sent = 0
 
     var byteCount: Int { FrameHeader.byteCount + message.count - sent }
-    var ownBytes: Int { isShared ? FrameHeader.byteCount : byteCount }
+    var ownBytes: Int { (isShared ? 0 : byteCount) + Limits.queuedBytes }
     var sharedBytes: Int { isShared ? message.count : 0 }
 }
 

@@ -297,8 +297,9 @@ final class CoordinatorShell {
     }
 
     private func closed(_ peer: Peer, _ reason: String) {
-        if peer.stage == .member {
-            log.info("worker \(peer.name) (\(peer.address)) is gone: \(reason)")
+        if peer.stage == .member || peer.stage == .preparing {
+            let when = peer.stage == .member ? "" : " before it was ready"
+            log.info("worker \(peer.name) (\(peer.address)) is gone\(when): \(reason)")
         }
         depart(peer, peer.saidGoodbye ? .goodbye : .lost(reason))
         if let connection = peer.connection {

@@ -95,7 +95,7 @@ package final class Connection {
     /// Bytes for the peer that the system has not taken yet.
     var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
-    /// Bytes for the peer that no other connection shares.
+    /// Bytes of memory for the peer that no other connection shares.
     var ownPendingBytes: Int { outbound.ownBytes + (frame?.ownBytes ?? 0) }
 
     /// Bytes of messages on their way to the peer that other connections may share; each is kept

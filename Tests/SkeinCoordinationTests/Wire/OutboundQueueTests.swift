@@ -50,6 +50,30 @@ struct OutboundQueueTests {
         #expect(out.isEmpty)
     }
 
+    @Test("what others share counts apart from what a queue has alone, until it has left")
+    func shares() {
+        var out = OutboundQueue()
+        #expect(out.ownBytes == 0 && out.sharedBytes == 0 && !out.hasUrgent)
+        let whole = EncodedMessage(update(1, 5 << 19))
+        out.add(whole, term: 4)
+        #expect(out.ownBytes == Limits.queuedBytes && out.sharedBytes == whole.count)
+        let own = EncodedMessage(update(2, 1000))
+        out.add(own, term: 4, isShared: false)
+        #expect(
+            out.ownBytes == 2 * Limits.queuedBytes + FrameHeader.byteCount + own.count)
+        // Two of three frames: all of the message is still kept.
+        for _ in 0..<2 {
+            let frame = out.nextFrame()
+            #expect(frame?.sharedBytes == whole.count)
+        }
+        #expect(out.sharedBytes == whole.count)
+        _ = out.nextFrame()
+        #expect(out.sharedBytes == 0)
+        let last = out.nextFrame()
+        #expect(last?.sharedBytes == 0 && (last?.ownBytes ?? 0) > own.count)
+        #expect(out.ownBytes == 0 && out.isEmpty)
+    }
+
     @Test("without its bulky messages a queue ends with the last urgent one")
     func lastWords() throws {
         var out = OutboundQueue()
