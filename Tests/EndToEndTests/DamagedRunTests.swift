@@ -56,14 +56,14 @@ struct DamagedRunTests {
     func torn() throws {
         try Workbench.with { bench in
             try bench.train("run", run)
-            let before = try bench.digests(of: "run")
+            let before = try bench.contents(of: "run")
             for tail in ["{\"st", "\0\0\0\n", "{\"step\":17,\0\0\n{\"step\":17}\n", "\n"] {
                 for file in ["ledger.jsonl", "metrics.jsonl"] {
                     try edit(bench, "run/" + file) { $0 += Array(tail.utf8) }
                 }
                 let again = try bench.train("run", run + ["--resume"])
                 #expect(!again.error.contains("jsonl"), "\(again.error)")
-                #expect(try bench.digests(of: "run") == before)
+                #expect(try bench.contents(of: "run") == before)
             }
         }
     }
@@ -73,12 +73,12 @@ struct DamagedRunTests {
         try Workbench.with { bench in
             // The best validation is the last one, and the one before it when learning goes wrong.
             try bench.train("run", run)
-            let before = try bench.digests(of: "run")
+            let before = try bench.contents(of: "run")
             for name in ["adapter", "adapter/adapter_model.safetensors"] {
                 try FileManager.default.removeItem(atPath: bench.path("run/" + name))
                 let again = try bench.train("run", run + ["--resume"])
                 #expect(again.error.contains("restored from the checkpoint of step"))
-                #expect(try bench.digests(of: "run") == before)
+                #expect(try bench.contents(of: "run") == before)
             }
             let metrics = try bench.text(bench.path("run/metrics.jsonl"))
             let best = metrics.contains("\"step\":16,\"epoch\":2,\"validation_loss\"")

@@ -237,6 +237,8 @@ struct LateResultTests {
             while !worker.errorText.contains("has this name") {
                 try #require(try old.hear(seconds: 0.1) != .closed)
             }
+            // The coordinator has proved that it says so.
+            #expect(!worker.errorText.contains("has not proved the token"))
             try FaultBench.finish(cluster, worker: nil)
             #expect(cluster.coordinator.errorText.contains("lost healthy"))
         }

@@ -180,7 +180,7 @@ struct RefusedWorkerTests {
     func otherModel() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "old", Self.endless)
-            let worker = try cluster.startWorker("stray", ["--patience", "2600ms"])
+            let worker = try cluster.startWorker("stray", ["--patience", "20s"])
             try cluster.waitForSteps(2)
             var other = TinyModel()
             other.seed = 2

@@ -97,6 +97,11 @@ struct Workbench {
         }
     }
 
+    /// The same of all files of a run but its term, which whoever takes the directory raises.
+    func contents(of output: String) throws -> [String: String] {
+        try digests(of: output).filter { $0.key != "term" }
+    }
+
     /// SHA-256 of each file below a directory, by its path in it.
     func digests(of name: String) throws -> [String: String] {
         var digests: [String: String] = [:]

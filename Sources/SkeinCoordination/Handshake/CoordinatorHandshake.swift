@@ -78,8 +78,6 @@ package struct CoordinatorHandshake: Sendable {
     }
 
     private func chooseMinor(of hello: Hello) throws(Rejection) -> UInt8 {
-        // What only workers need does not keep an observer away.
-        let minors = hello.role == .worker ? minors : ProtocolVersion.minors
         guard hello.minor.overlaps(minors) else {
             throw Rejection(
                 code: .version,
@@ -106,12 +104,12 @@ package struct CoordinatorHandshake: Sendable {
         let digests: [(RejectCode, String, [UInt8], [UInt8])] = [
             (.model, "base model", offer.modelDigest, ready.modelDigest),
             (.data, "data", offer.dataDigest, ready.dataDigest),
-            // Another version of Skein reads the same options otherwise.
-            (.version, "set of all values", offer.recipeDigest, ready.recipeDigest),
             (
                 .configuration, "configuration", offer.configurationDigest,
                 ready.configurationDigest
             ),
+            // Another version of Skein means other values by the same options.
+            (.version, "set of all values", offer.recipeDigest, ready.recipeDigest),
         ]
         for (code, noun, expected, found) in digests where expected != found {
             throw Rejection(

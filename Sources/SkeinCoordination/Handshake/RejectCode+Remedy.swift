@@ -67,19 +67,18 @@ extension RejectCode {
     /// proves who says so. Anybody can be at the coordinator's address after it has died.
     package var isFinal: Bool {
         switch self {
-        case .version, .authentication, .model, .fingerprint: true
+        case .version, .authentication, .model, .fingerprint, .stuck: true
         // A worker can drop what belongs to another run, and a line can damage a frame: neither is
         // a reason to lose a worker.
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
-            .timeout, .nameTaken:
+            .timeout, .superseded, .nameTaken:
             false
-        case .superseded, .stuck: isOfProcess
         }
     }
 
     /// Whether it is said of a process that was let in, and of no other: a thread that hangs cannot be
     /// ended, so its process must be.
-    var isOfProcess: Bool { self == .superseded || self == .stuck }
+    var isOfProcess: Bool { self == .stuck }
 
     /// Whether the worker prepared for another run and must drop that.
     package var isOfAnotherRun: Bool { self == .data || self == .configuration }

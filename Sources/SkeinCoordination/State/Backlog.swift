@@ -45,8 +45,8 @@ package struct Backlog: Sendable {
 
     /// Looks at all peers for which something waits.
     ///
-    /// - Returns: those to hang up on. One that takes what it is sent is among them only if more
-    ///   than twice the limit waits and most of that for it.
+    /// - Returns: those to hang up on. One that takes what it is sent is among them only for an earlier
+    ///   version, if there are four times as many bytes of these as may be.
     package mutating func look(at entries: [Entry], now: Duration) -> [Verdict] {
         var seen: [PeerID: (taken: UInt64, since: Duration)] = [:]
         for entry in entries {
@@ -73,7 +73,12 @@ package struct Backlog: Sendable {
             now - (seen[entry.peer]?.since ?? now) >= Limits.backlogStandstill
         }
         while Self.ownBytes(left) > ownLimit, drop({ $0.ownBytes > 0 && standsStill($0) }) {}
-        while Self.ownBytes(left) > 2 * ownLimit, drop({ $0.ownBytes > 0 }) {}
+        // What a round sends in one turn is no fault of those that take it.
+        while Self.ownBytes(left) > 2 * ownLimit,
+            drop({ $0.ownBytes > 0 && (seen[$0.peer]?.since ?? now) < now })
+        {}
+        // One who takes a little now and then keeps a version for as long as it likes.
+        while Self.versionBytes(left) > 4 * versionLimit, drop({ $0.old != nil }) {}
         while Self.versionBytes(left) > versionLimit, drop({ $0.old != nil && standsStill($0) }) {}
         return verdicts
     }

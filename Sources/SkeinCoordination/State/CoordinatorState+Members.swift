@@ -252,7 +252,8 @@ extension CoordinatorState {
     mutating func forgetPreparation(of peer: PeerID) {
         guard let known = preparations.removeValue(forKey: peer) else { return }
         if preparedBefore.count >= 2 * settings.maximumWorkers { preparedBefore = [:] }
-        preparedBefore[known.name] = known.bytes
+        // A connection that ended before its first heartbeat says nothing.
+        if known.bytes > 0 { preparedBefore[known.name] = known.bytes }
     }
 
     /// Sends workers away that prepare and are silent.

@@ -37,8 +37,10 @@ extension WorkerState {
     /// A run can be replaced by one with other options, data or model: the fleet stays.
     private mutating func leaveRun(_ why: String) {
         forgetEverything()
-        isLeaving = true
         hasFetchedAnew = false
+        // Whose threads still compute is left already.
+        guard !isLeaving else { return }
+        isLeaving = true
         say(.log(.info, "\(why): this worker drops what it has and prepares again"))
         say(.leaveRun)
     }

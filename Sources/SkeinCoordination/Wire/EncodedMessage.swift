@@ -118,7 +118,7 @@ package struct OutboundFrame: Sendable {
     package var count: Int { ends.count + payload.count }
 
     /// Bytes of its message if that is this connection's alone, and if others may share it.
-    package var ownBytes: Int { isShared ? ends.count : ends.count + message.count }
+    package var ownBytes: Int { isShared ? ends.count : ends.count + payload.count }
     package var sharedBytes: Int { isShared ? message.count : 0 }
 
     /// The most pieces that `withPieces` gives.

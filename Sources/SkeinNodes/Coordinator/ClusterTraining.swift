@@ -46,7 +46,7 @@ struct ClusterTraining {
         var referenced = self.job
         // What workers say of the base model is this run's alone.
         let cache = ReferenceCache(
-            directory: FilePath.join(directory.path, "references"),
+            directory: directory.references,
             check: { [directory] in try directory.checkTerm() })
         do {
             let warnings = try References.attach(

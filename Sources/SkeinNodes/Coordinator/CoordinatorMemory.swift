@@ -53,7 +53,7 @@ package struct CoordinatorMemory: Sendable, Equatable {
         peerBytes = SkeinCoordination.Limits.pieceBytes + 2 * Limits.backlogBytes
         let replay = local?.replayBytesWithoutRows ?? 0
         replayBytes = min(SkeinCoordination.Limits.replayBytes, microBatches * replay) + 2 * replay
-        workerBytes = packed
+        workerBytes = max(packed, version)
     }
 
     /// The part that does not depend on the number of workers.

@@ -51,7 +51,7 @@ extension CoordinatorShell {
                 peer.connection?.send(challenge)
             case .authenticated(let hello, let keys, let offer):
                 try welcomeIn(peer, hello, keys, offer)
-            case .ready(let ready): admit(peer, ready)
+            case .ready(let ready): try admit(peer, ready)
             }
         } catch {
             let name = peer.hello.map { "worker \($0.name) (\(peer.address))" } ?? peer.address
@@ -71,14 +71,14 @@ extension CoordinatorShell {
             receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
         peer.connection?.term = identity.offer.term
         know(peer)
-        if let farewell {
-            throw Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
+        if let rejection = refusal(of: hello) {
+            // A REJECTION that is the first frame with a key has no tag, and the dialler could not tell
+            // it from a stranger's.
+            peer.connection?.send(.heartbeat(Heartbeat()))
+            throw rejection
         }
         switch hello.role {
         case .worker:
-            let rejection = state.admission(
-                name: hello.name, incarnation: hello.incarnation, now: now)
-            if let rejection { throw rejection }
             endHandshake(of: peer)
             peer.stage = .preparing
             peer.connection?.bounds = MessageBounds(from: .dialler, in: .joining)
@@ -90,13 +90,24 @@ extension CoordinatorShell {
         if hello.role == .worker { prepares(peer, 0) }
     }
 
+    /// Why somebody who knows the token is not let in; nil: it is.
+    private func refusal(of hello: Hello) -> Rejection? {
+        if let farewell {
+            return Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
+        }
+        guard hello.role == .worker else { return nil }
+        return state.admission(name: hello.name, incarnation: hello.incarnation, now: now)
+    }
+
     private func prepares(_ peer: Peer, _ bytes: UInt64) {
         peer.preparedBytes = bytes
         handle(.preparing(peer.id, name: peer.name, address: peer.address, bytes: bytes))
     }
 
-    private func admit(_ peer: Peer, _ ready: Ready) {
+    private func admit(_ peer: Peer, _ ready: Ready) throws(Rejection) {
         guard let hello = peer.hello else { return }
+        // While it prepared, another one may have got its name.
+        if let rejection = refusal(of: hello) { throw rejection }
         peer.stage = .member
         pieceLine.stopAsking(peer.id)
         peer.connection?.bounds = MessageBounds(

@@ -235,6 +235,11 @@ final class CoordinatorShell {
                 "\(count) more strangers were refused, without a line for each",
                 [("left_out", .integer(count))])
         }
+        if let count = crowdLines.takeLeftOut(at: now) {
+            log.warning(
+                "\(count) more peers that had not proved the token were dropped for others",
+                [("left_out", .integer(count))])
+        }
         for peer in inOrder(peers.values) {
             switch peer.stage {
             case .preparing:

@@ -53,7 +53,7 @@ final class FetchLock {
             touched: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// Bytes of the files in a directory and in those below it.
+    /// Bytes of the files in a directory.
     private static func byteCount(of directory: String) -> UInt64 {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.reduce(0) { sum, name in

@@ -42,12 +42,18 @@ final class PartialFile {
                 throw FileError.failed(operation: "create", path: own, code: errno)
             }
             // Another process may take it for a leftover before it is locked; then another is made.
-            if flock(file, LOCK_EX | LOCK_NB) == 0, access(own, F_OK) == 0 {
+            let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
+            let code = errno
+            if isLocked, access(own, F_OK) == 0 {
                 self.path = own
                 descriptor = file
                 return
             }
+            unlink(own)
             close(file)
+            guard isLocked || code == EWOULDBLOCK || code == EINTR else {
+                throw FileError.failed(operation: "lock", path: own, code: code)
+            }
         }
     }
 
@@ -60,7 +66,7 @@ final class PartialFile {
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(".part") {
             let middle = name.dropFirst(prefix.count).dropLast(".part".count)
             guard middle.wholeMatch(of: /[0-9]+-[0-9a-f]+/) != nil else { continue }
-            let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
+            let descriptor = open(directory + "/" + name, O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             // Its maker would have locked it.
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(directory + "/" + name) }

@@ -30,6 +30,8 @@ package final class RunDirectory: Sendable {
     package var metrics: String { FilePath.join(path, "metrics.jsonl") }
     package var ledger: String { FilePath.join(path, "ledger.jsonl") }
     package var adapter: String { FilePath.join(path, "adapter") }
+    /// What workers have said of the base model.
+    package var references: String { FilePath.join(path, "references") }
     package var checkpoints: CheckpointStore {
         CheckpointStore(directory: FilePath.join(path, "checkpoints"), in: store)
     }
@@ -60,8 +62,9 @@ package final class RunDirectory: Sendable {
     }
 
     private func removeLeftovers() throws {
-        try Self.removeTemporaryFiles(path, in: store)
-        try Self.removeTemporaryFiles(adapter, in: store)
+        for folder in [path, adapter, references] {
+            try Self.removeTemporaryFiles(folder, in: store)
+        }
         try checkpoints.removeLeftovers()
     }
 

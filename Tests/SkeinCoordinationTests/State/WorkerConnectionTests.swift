@@ -153,8 +153,8 @@ struct WorkerConnectionTests {
         bench.at(1, .offered(term: 1))
         let said = bench.at(
             1, .rejected(Rejection(code: code, reason: "why"), isTagged: true), jitter: 0)
-        // A thread that hangs cannot be ended, and of two connections the newer one counts.
-        let isOver = code == .stuck || code == .superseded
+        // A thread that hangs cannot be ended.
+        let isOver = code == .stuck
         #expect(said.contains(where: isFinish) == isOver)
         #expect(said.contains(.connect(after: .zero)) == !isOver)
         guard !isOver, code != .quarantined else { return }

@@ -23,7 +23,7 @@ struct RejectCodeTests {
         let bad = RejectCode.allCases.filter { $0.exitStatus == .badData }
         #expect(
             Set(bad) == [.authentication, .version, .model, .fingerprint])
-        #expect(Set(RejectCode.allCases.filter(\.isFinal)) == Set(bad + [.superseded, .stuck]))
+        #expect(Set(RejectCode.allCases.filter(\.isFinal)) == Set(bad + [.stuck]))
         #expect(RejectCode.fingerprint.remedy.contains("the same OPENBLAS_CORETYPE"))
     }
 
