@@ -35,6 +35,11 @@ struct WorkerConnectionTests {
         #expect(
             sentence(at: 9)
                 == "prepares for the run at c:1 for 5.0 s: 3 MiB of the model done")
+        #expect(
+            bench.state.sentence(
+                coordinator: "c:1", preparedBytes: 0, waitsForOther: true, now: .seconds(9))
+                == "prepares for the run at c:1 for 5.0 s: 0 MiB of the model done; waits for "
+                + "another process of this host that fetches the model")
         bench.join(at: 10)
         #expect(sentence(at: 11) == "in the run at c:1: waits for work")
         bench.at(11, .leased(key(1), attempt: 1))
