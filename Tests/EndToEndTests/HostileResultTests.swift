@@ -4,6 +4,7 @@ import SkeinBench
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinNodes
 import SkeinTestSupport
 import SkeinTraining
 import Testing

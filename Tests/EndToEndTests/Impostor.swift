@@ -32,6 +32,7 @@ final class Impostor: Sendable {
     /// - Parameters:
     ///   - lie: what it says.
     ///   - place: `HOST:PORT` of a coordinator that has died; nil: a port that the system picks.
+    /// - Throws: if the port cannot be had.
     init(_ lie: Lie, at place: String? = nil) throws {
         let port = place.flatMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
         (descriptor, address) = try LoopbackPort.listen(port: port ?? 0)

@@ -158,9 +158,9 @@ private final class FloodingCoordinator: Sendable {
     private static let offer: Offer = {
         let zeros = [UInt8](repeating: 0, count: 32)
         return Offer(
-            proof: zeros, term: 7, modelDigest: zeros, dataDigest: zeros,
-            configurationDigest: zeros, fingerprint: "goose", configuration: Array("{}".utf8),
-            longestRow: 1,
+            proof: zeros, term: 7, start: Array(zeros.prefix(16)), modelDigest: zeros,
+            dataDigest: zeros, configurationDigest: zeros, recipeDigest: zeros,
+            fingerprint: "goose", configuration: Array("{}".utf8), longestRow: 1,
             modelFiles: [.init(name: "", byteCount: 1 << 30, digest: zeros)])
     }()
 

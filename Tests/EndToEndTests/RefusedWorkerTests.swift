@@ -110,7 +110,7 @@ struct RefusedWorkerTests {
             try cluster.waitForSteps(2)
             cluster.coordinator.end()
             let wrong = try ClusterHarness(
-                bench, "wrong", FaultBench.run + tokens[1], listen: cluster.address)
+                bench.work(), "wrong", FaultBench.run + tokens[1], listen: cluster.address)
             try FaultBench.wait(for: "a refusal") {
                 worker.errorText.contains("refused (authentication)")
             }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBench
+import SkeinTestSupport
 import Testing
 
 /// An older copy of a run's directory is put in place: its term counts the same numbers once more, for
@@ -23,7 +24,7 @@ struct RestoredCopyTests {
             cluster.coordinator.end()
             // Term 3 waits for a second worker. The first one has its parameters, and no work.
             let third = try ClusterHarness(
-                bench, "run", Self.run + ["--resume", "--min-workers", "2"],
+                bench.work(), "run", Self.run + ["--resume", "--min-workers", "2"],
                 listen: cluster.address)
             try FaultBench.wait(for: "the third term") {
                 worker.errorText.components(separatedBy: "joined the run").count > 3
