@@ -45,8 +45,8 @@ package struct Backlog: Sendable {
 
     /// Looks at all peers for which something waits.
     ///
-    /// - Returns: those to hang up on. One that takes what it is sent is among them only for an earlier
-    ///   version, if there are four times as many bytes of these as may be.
+    /// - Returns: those to hang up on. One that takes what it is sent is among them only if
+    ///   there are four times as many bytes as may be, its own or of earlier versions.
     package mutating func look(at entries: [Entry], now: Duration) -> [Verdict] {
         var seen: [PeerID: (taken: UInt64, since: Duration)] = [:]
         for entry in entries {
@@ -54,6 +54,7 @@ package struct Backlog: Sendable {
             seen[entry.peer] =
                 last?.taken == entry.taken ? last : (taken: entry.taken, since: now)
         }
+        let waitedBefore = Set(stands.keys)
         stands = seen
         var left = entries.sorted { ($1.ownBytes, $0.peer) < ($0.ownBytes, $1.peer) }
         var verdicts: [Verdict] = []
@@ -73,9 +74,13 @@ package struct Backlog: Sendable {
             now - (seen[entry.peer]?.since ?? now) >= Limits.backlogStandstill
         }
         while Self.ownBytes(left) > ownLimit, drop({ $0.ownBytes > 0 && standsStill($0) }) {}
-        // What a round sends in one turn is no fault of those that take it.
         while Self.ownBytes(left) > 2 * ownLimit,
             drop({ $0.ownBytes > 0 && (seen[$0.peer]?.since ?? now) < now })
+        {}
+        // One who takes a little now and then. What a round sends in one turn is no fault of those
+        // that it is sent to, so they had something to take before.
+        while Self.ownBytes(left) > 4 * ownLimit,
+            drop({ $0.ownBytes > 0 && waitedBefore.contains($0.peer) })
         {}
         // One who takes a little now and then keeps a version for as long as it likes.
         while Self.versionBytes(left) > 4 * versionLimit, drop({ $0.old != nil }) {}

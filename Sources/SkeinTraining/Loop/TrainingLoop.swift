@@ -252,15 +252,3 @@ package struct TrainingLoop {
             keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
     }
 }
-
-extension LedgerEntry {
-    init(step: Int, _ result: MicroBatchResult) {
-        self.init(
-            step: step, microBatch: result.index, worker: result.worker, attempt: result.attempt,
-            tokens: result.sum.tokens, lossTokens: result.sum.lossTokens,
-            lossSum: result.sum.lossSum, gradientDigest: result.digest.description,
-            stateDigest: result.state?.digest.description,
-            parametersDigest: result.inputs?.parameters?.description,
-            inputsDigest: result.inputs?.digest.description)
-    }
-}

@@ -73,6 +73,19 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
     }
 }
 
+extension LedgerEntry {
+    /// The line of a result.
+    init(step: Int, _ result: MicroBatchResult) {
+        self.init(
+            step: step, microBatch: result.index, worker: result.worker, attempt: result.attempt,
+            tokens: result.sum.tokens, lossTokens: result.sum.lossTokens,
+            lossSum: result.sum.lossSum, gradientDigest: result.digest.description,
+            stateDigest: result.state?.digest.description,
+            parametersDigest: result.inputs?.parameters?.description,
+            inputsDigest: result.inputs?.digest.description)
+    }
+}
+
 /// The record of every micro-batch of every committed step, made durable before the step changes
 /// the adapter.
 package struct Ledger: ~Copyable {

@@ -46,8 +46,12 @@ struct BacklogTests {
         }
         let first = look(900, 0)
         let later = look(900, 60)
-        let huge = look(2500, 61)
-        #expect(first == [] && later == [2] && huge == [2, 1])
+        let more = look(2500, 61)
+        let huge = look(4500, 62)
+        #expect(first == [] && later == [2] && more == [2] && huge == [2, 1])
+        // What a round sends in one turn is no fault of those that it is sent to.
+        var fresh = Backlog(ownLimit: 1000, versionLimit: 100)
+        #expect(fresh.look(at: [Self.entry(1, own: 4500)], now: .zero) == [])
     }
 
     @Test("a version that many are sent counts once, and several are too much")

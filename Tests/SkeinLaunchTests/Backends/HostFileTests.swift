@@ -44,8 +44,8 @@ import Testing
             "a name=x/y",
             .badValue(
                 key: "name", value: "x/y",
-                accepted: "1 to 64 letters, digits, dots, dashes and underscores", path: "f",
-                line: 1)
+                accepted: "1 to 64 letters, digits, dots, dashes and underscores, but not local",
+                path: "f", line: 1)
         ),
         ("me@a\nyou@a", .repeatedName("a", path: "f", line: 2, first: 1)),
         ("a name=b\n\nb", .repeatedName("b", path: "f", line: 3, first: 1)),

@@ -22,6 +22,8 @@ struct CoordinatorBook {
     /// In the run's thread's hands.
     private var checks: Set<Place> = []
     private var present: [PeerID: Member] = [:]
+    /// Peers that prepare their model.
+    private var preparing: Set<PeerID> = []
     private var draining: Set<PeerID> = []
     private var lastHeard: [PeerID: Duration] = [:]
     var leases: [PeerID: [WorkKey]] = [:]
@@ -81,6 +83,7 @@ struct CoordinatorBook {
             if present.values.contains(where: { $0.name == member.name }) {
                 world.count("a name that is there joins")
             }
+            preparing.remove(peer)
             present[peer] = member
             lastHeard[peer] = world.now
         case .left(let peer, _): forget(peer)
@@ -93,7 +96,10 @@ struct CoordinatorBook {
         case .checked(let peer, let key, let outcome): checked(Place(peer: peer, key: key), outcome)
         case .stateWanted(let peer, let key):
             if leases[peer]?.contains(key) == true { unanswered = Place(peer: peer, key: key) }
-        case .phase, .closed, .preparing, .moved, .stopAdmitting, .tick: break
+        case .preparing(let peer, _, _, _):
+            preparing.insert(peer)
+            lastHeard[peer] = world.now
+        case .phase, .closed, .moved, .stopAdmitting, .tick: break
         }
     }
 
@@ -114,6 +120,7 @@ struct CoordinatorBook {
 
     private mutating func forget(_ peer: PeerID) {
         present[peer] = nil
+        preparing.remove(peer)
         leases[peer] = nil
         draining.remove(peer)
         parked = parked.filter { $0.peer != peer || checks.contains($0) }
@@ -175,7 +182,7 @@ struct CoordinatorBook {
             if disputes.remove(key) == nil { violate("settles what is no dispute", directive) }
         case .spoil: isSpoiled = true
         case .disconnect(let peer, let rejection):
-            known(peer, directive)
+            if !preparing.contains(peer) { known(peer, directive) }
             if rejection.code == .timeout,
                 world.now - (lastHeard[peer] ?? .zero) < settings.lostAfter - .milliseconds(100)
             {

@@ -259,9 +259,10 @@ import Testing
     @Test("the output may have a token and a term before the run")
     func companions() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            for name in ["token", "term", "references"] {
+            for name in ["token", "term"] {
                 try AtomicFile.write("1", to: directory + "/" + name)
             }
+            try DiskStore().makeDirectory(directory + "/references")
             for resuming in [false, true] {
                 try RunDirectory.check(directory, resuming: resuming)
                 #expect(try !RunDirectory(path: directory, resuming: resuming).isResumed)
