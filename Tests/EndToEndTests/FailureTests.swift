@@ -43,14 +43,14 @@ struct FailureTests {
             let complaint = Complaint(
                 65, "loss of step 7 is not finite", "checkpoints/step-000006", "--learning-rate")
             complaint.check(first)
-            let before = try bench.digests(of: "run")
+            let before = try bench.contents(of: "run")
             #expect(before.keys.contains("checkpoints/step-000006/manifest.json"))
             #expect(!before.keys.contains { $0.hasPrefix("adapter/") })
             #expect(try bench.metrics(of: "run").count == 6)
             try verifyLedger(bench, of: "run", steps: 6)
 
             complaint.check(try SkeinProcess.run(words + ["--resume"]))
-            #expect(try bench.digests(of: "run") == before)
+            #expect(try bench.contents(of: "run") == before)
         }
     }
 
