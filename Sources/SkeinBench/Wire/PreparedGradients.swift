@@ -40,7 +40,7 @@ struct PreparedGradients: Sendable {
         }
     }
 
-    /// Of the run without a model that is benchmarked.
+    /// The recipe of the run that is benchmarked; it has no model.
     static func recipe(_ codec: GradientCodec) -> WorkRecipe {
         WorkRecipe(model: noModel, configuration(codec))
     }

@@ -11,7 +11,7 @@ extension RunExports.Outcome {
             ? .finished(adapter: try ending.directory.adapterDigest().description) : .interrupted
     }
 
-    /// Of a run that ended with an error.
+    /// The run ended with an error.
     init(_ error: any Error) {
         if case TrainingError.takenOver = error { self = .takenOver } else { self = .failed }
     }

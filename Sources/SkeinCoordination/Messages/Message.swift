@@ -179,7 +179,7 @@ package struct Ready: Sendable, Equatable {
     package var modelDigest: [UInt8]
     /// The digest of the run that the worker belongs to; at its first join it echoes the offer.
     package var dataDigest: [UInt8]
-    /// Of the options, and of all values, as the worker has read and resolved them.
+    /// This digests the options, and all values, as the worker has read and resolved them.
     package var configurationDigest: [UInt8]
     package var recipeDigest: [UInt8]
     package var fingerprint: String

@@ -34,7 +34,7 @@ package struct WorkerState: Sendable {
 
     var connection = Connection.none
     var term: UInt32?
-    /// Of the coordinator whose work this is.
+    /// The start of the coordinator whose work this is.
     var coordinatorStart: [UInt8] = []
     var lastHeard = Duration.zero
     var silence: Duration

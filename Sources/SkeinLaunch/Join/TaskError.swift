@@ -33,7 +33,7 @@ extension TaskError: Explained {
     private static func remedy(_ first: TaskPlace, _ second: TaskPlace) -> String {
         let names = [first.source, first.countSource].compactMap { $0 }.joined(separator: " and ")
         let ways = [first, second].compactMap { $0.launcher?.rawValue }.map { "--launcher \($0)" }
-        // Of one launcher's two numbers none can be chosen.
+        // None of one launcher's two numbers can be chosen.
         let choice = first.launcher == second.launcher ? [] : ways
         return "unset \(names) if a script exports it for all tasks; else give "
             + (choice + ["--task-rank and --task-count"]).joined(separator: ", or ")

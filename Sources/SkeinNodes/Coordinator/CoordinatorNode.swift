@@ -42,7 +42,7 @@ package final class CoordinatorNode: Sendable {
     private let version: String
     private let log: Log
     private let server: CoordinatorServer
-    /// Of the coordinator's own worker.
+    /// The incarnation of the coordinator's own worker.
     private let ownIncarnation: [UInt8]
     private let board: RunBoard
     /// The bound address, `HOST:PORT`.

@@ -8,7 +8,7 @@ import SkeinTraining
 /// finds another run at the same address, it closes the engine and makes a new one.
 protocol LeaseEngine: AnyObject, Sendable {
     var dataDigest: [UInt8] { get }
-    /// Of the options, and of all values, as this worker has read and resolved them.
+    /// This digests the options, and all values, as the worker has read and resolved them.
     var configurationDigest: [UInt8] { get }
     var recipeDigest: [UInt8] { get }
     /// The engine's fingerprint with this model.
@@ -100,7 +100,7 @@ protocol EngineLoading: AnyObject, Sendable {
 /// A lease on its way to a compute thread.
 struct LeaseJob: Sendable {
     let lease: LeaseGrant
-    /// Of the coordinator that gave it: `Offer.start`.
+    /// The start of the coordinator that gave it: `Offer.start`.
     let start: [UInt8]
     /// Lets the network's thread follow and abandon it.
     let progress = PassProgress()

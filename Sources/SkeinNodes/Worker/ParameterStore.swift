@@ -19,7 +19,7 @@ final class ParameterStore: Sendable {
     }
 
     private struct State: Sendable {
-        /// Of the coordinator whose versions these are.
+        /// The start of the coordinator whose versions these are.
         var start: [UInt8] = []
         var version: UInt64 = 0
         var digest: [UInt8] = []

@@ -15,7 +15,7 @@ package struct RunFile: Sendable, Equatable {
     package var dataDigest: String
     /// Of the validation file, if there is one.
     package var validationDigest: String?
-    /// Of the file of test rows, if there is one.
+    /// SHA-256 of the file of test rows, if there is one.
     package var testDigest: String?
     /// `ResolvedRecipe`; nil in a file that an older version wrote. Such a file does not say whether
     /// there were test rows, either.

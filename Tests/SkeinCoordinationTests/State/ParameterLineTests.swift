@@ -144,7 +144,7 @@ struct ParameterLineTests {
         }
         #expect(rejection.code == .protocolViolation)
         #expect(rejection.reason == "it asked 5 times for the same parameters")
-        // Of another version it may ask again.
+        // It may ask again for another version.
         let next = started(2)
         _ = next.drained(peer)
         #expect(next.wholeWanted(by: peer) == [.parameters(peer, from: 0)])

@@ -43,7 +43,7 @@ final class SimulatedRun: @unchecked Sendable {
     private var book: CoordinatorBook?
     /// The newest checkpoint that was said to be durable.
     private var savedStep = 0
-    /// Of the disk, with what was durable then.
+    /// The copy of the disk, with what was durable then.
     private var copy: (disk: VirtualDisk.Copy, savedStep: Int)?
     private var watchesAt = Duration.zero
 
