@@ -32,7 +32,7 @@ package enum AtomicFile {
         try write(Array(text.utf8), to: path)
     }
 
-    /// What a temporary name ends with: digits, for nobody else. Processes on two hosts, or in two
+    /// What a temporary name ends with: digits that no other process has. Processes on two hosts, or in two
     /// containers, that write into one directory may have the same number.
     package static let mark = "\(getpid())" + String(UInt32.random(in: 1 << 31 ... .max))
 

@@ -43,7 +43,7 @@ package enum Limits {
     /// Pieces that a worker may have asked for and not taken: twice its window.
     static let piecesAsked = 2 * pieceWindow
 
-    /// Bytes of all pieces in memory at a coordinator: 64 pieces, whoever asks. Workers that fetch at
+    /// Bytes of all pieces in memory at a coordinator: 64 pieces for all workers together. Workers that fetch at
     /// the same time share most of theirs, and 16 that share none have their whole window.
     package static let pieceBytes = 64 << 20
 

@@ -7,7 +7,7 @@ import SkeinSockets
 ///
 /// At most `Settings.connections` clients are held. One more, and of the host with most of them that
 /// wait without a request the one that has waited longest is dropped for it: those that never speak
-/// keep nobody out.
+/// keep no client out.
 package final class HTTPServer: Sendable {
     package struct Settings: Sendable {
         /// Clients at a time: each holds up to `Limits.headBytes`, and a body. Each takes one

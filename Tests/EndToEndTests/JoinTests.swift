@@ -13,33 +13,11 @@ struct JoinTests {
     /// For tasks that are left alone: 32 steps.
     private static let quiet = ["--epochs", "4", "--checkpoint-every", "5"]
 
-    /// The words of a task, and the environment that a launcher would give it.
-    private func task(
-        _ bench: Workbench, _ output: String, environment: [String: String] = [:],
-        _ options: [String], prefix: String = ""
-    ) throws -> SkeinProcess {
-        // The tests may run in a job themselves.
-        let foreign = ProcessInfo.processInfo.environment.keys.filter { name in
-            [
-                "SLURM_", "PMI", "OMPI_", "RANK", "WORLD_SIZE", "JOB_COMPLETION", "TORCHELASTIC",
-                "MASTER_", "SKEIN_COORDINATOR",
-            ].contains { name.hasPrefix($0) }
-        }
-        let variables =
-            foreign.map { "unset \($0); " }.joined()
-            + environment.map { "export \($0.key)='\($0.value)'; " }.joined()
-        return try SkeinProcess(
-            [
-                "join", "--model", bench.model, "--data", bench.data, "--output",
-                bench.path(output), "--threads", "1",
-            ] + options, shell: variables + (prefix.isEmpty ? "exec \"$@\"" : prefix))
-    }
-
     private func ranked(
         _ bench: Workbench, _ output: String, _ rank: Int, of count: Int = 3,
         _ options: [String] = JoinTests.run
     ) throws -> SkeinProcess {
-        try task(
+        try JoinTask.start(
             bench, output, ["--task-rank", "\(rank)", "--task-count", "\(count)"] + options)
     }
 
@@ -120,7 +98,7 @@ struct JoinTests {
     func stoppedIndex() throws {
         try Workbench.with { bench in
             let index = {
-                try self.task(
+                try JoinTask.start(
                     bench, "job", environment: ["JOB_COMPLETION_INDEX": $0], Self.run)
             }
             let waiting = try index("1")
@@ -142,9 +120,9 @@ struct JoinTests {
         try Workbench.with { bench in
             let slurm = ["SLURM_PROCID": "0", "SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0"]
             let run = ["--epochs", "100000"]
-            let first = try task(bench, "twice", environment: slurm, run)
+            let first = try JoinTask.start(bench, "twice", environment: slurm, run)
             try first.waitForError("\nstep 1/")
-            let second = try task(bench, "twice", environment: slurm, run)
+            let second = try JoinTask.start(bench, "twice", environment: slurm, run)
             Complaint(65, "two tasks say that they are rank 0", "Slurm job 5", "--role worker")
                 .check(try second.wait())
             // Nobody knows of which job these are: the first might be about to end.
@@ -163,7 +141,7 @@ struct JoinTests {
         try Workbench.with { bench in
             let run = ["--epochs", "100000", "--min-workers", "2"]
             func of(_ job: String, _ rank: Int) throws -> SkeinProcess {
-                try task(
+                try JoinTask.start(
                     bench, "shared",
                     environment: [
                         "SLURM_PROCID": "\(rank)", "SLURM_JOB_ID": job, "SLURM_STEP_ID": "0",
@@ -306,9 +284,9 @@ struct JoinTests {
             try bench.write("{\"prompt\": 1}\n", to: "rows.jsonl")
             // Of one job, so that what rank 0 says is not an earlier start's.
             let slurm = ["SLURM_JOB_ID": "6", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2"]
-            let worker = try task(
+            let worker = try JoinTask.start(
                 bench, "bad", environment: slurm.merging(["SLURM_PROCID": "1"]) { $1 }, [])
-            let first = try task(
+            let first = try JoinTask.start(
                 bench, "bad", environment: slurm.merging(["SLURM_PROCID": "0"]) { $1 }, [])
             #expect(try first.wait().status == 65)
             Complaint(69, "the run has failed: ").check(try worker.wait())
@@ -320,7 +298,7 @@ struct JoinTests {
         try Workbench.with { bench in
             try bench.train("alone", Self.quiet)
             let tasks = try [1, 0].map { rank in
-                try task(
+                try JoinTask.start(
                     bench, "exported",
                     environment: [
                         "RANK": "0", "WORLD_SIZE": "2", "SLURM_PROCID": "\(rank)",
@@ -333,36 +311,6 @@ struct JoinTests {
             }
             #expect(tasks[0].errorText.contains("RANK = 0, WORLD_SIZE = 2 is not this task's"))
             #expect(try bench.result(of: "exported") == bench.result(of: "alone"))
-        }
-    }
-
-    @Test("words that no task can work with are refused")
-    func usage() throws {
-        try Workbench.with { bench in
-            Complaint(64, "nothing in the environment says which task this is").check(
-                try task(bench, "none", []).wait())
-            Complaint(64, "SLURM_PROCID is \"two\"").check(
-                try task(bench, "none", environment: ["SLURM_PROCID": "two"], []).wait())
-            Complaint(64, "torchrun has not started this task").check(
-                try task(bench, "none", ["--launcher", "torchrun"]).wait())
-            let taken = try task(
-                bench, "none",
-                environment: [
-                    "SLURM_PROCID": "3", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2",
-                ], ["--print-environment"]
-            ).wait()
-            #expect(taken.status == 0, "\(taken.error)")
-            #expect(taken.output.contains("task:     task 1 of 2\n"))
-            #expect(taken.output.contains("also has Slurm (SLURM_PROCID = 3)"))
-            Complaint(64, "contradicts SLURM_PROCID = 1, SLURM_NTASKS = 2").check(
-                try task(
-                    bench, "none",
-                    environment: [
-                        "RANK": "0", "WORLD_SIZE": "8", "SLURM_PROCID": "1", "SLURM_STEP_ID": "0",
-                        "SLURM_NTASKS": "2",
-                    ], []
-                ).wait())
-            #expect(!FileManager.default.fileExists(atPath: bench.path("none")))
         }
     }
 
@@ -393,7 +341,7 @@ struct JoinTests {
             try NetworkNamespaces.with(hosts: 2) { network in
                 let options = Self.run + ["--min-workers", "2"]
                 func coordinator(on host: Int, restarts: Int) throws -> SkeinProcess {
-                    try task(
+                    try JoinTask.start(
                         bench, "moved",
                         environment: [
                             "SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2",
@@ -401,7 +349,7 @@ struct JoinTests {
                         ], options, prefix: network.shell(on: host))
                 }
                 // The middle reaches both hosts, each at an address of its own.
-                let worker = try task(
+                let worker = try JoinTask.start(
                     bench, "moved", ["--role", "worker", "--name", "w"],
                     prefix: network.shell(on: 0))
                 let first = try coordinator(on: 1, restarts: 0)

@@ -9,7 +9,7 @@ import Testing
 /// belong to it finish.
 @Suite("refused workers", .ownThreads)
 struct RefusedWorkerTests {
-    /// Whoever says so has proved nothing, so the worker tries for as long as its patience lasts.
+    /// The process that says so has proved nothing, so the worker tries for as long as its patience lasts.
     @Test("a wrong token, a missing one, or one where none is needed")
     func tokens() throws {
         try Workbench.with { bench in
@@ -233,7 +233,7 @@ struct RefusedWorkerTests {
             #expect(ending.error.contains("the result depends on who computes what"))
             let bench = cluster.bench
             try verifyLedger(bench, of: "run", steps: FaultBench.steps)
-            // Whoever looks at the run later is told, also one that resumes without the option.
+            // A later look at the run tells it, also after a resume without the option.
             #expect(
                 try bench.text(bench.path("run/run.json"))
                     .hasPrefix("{\n  \"other_engines_from_step\": 1,\n"))

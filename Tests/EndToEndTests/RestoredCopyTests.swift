@@ -14,7 +14,7 @@ struct RestoredCopyTests {
             let cluster = try ClusterHarness(bench, "run", Self.run)
             let worker = try cluster.startWorker("survivor")
             try cluster.waitForSteps(2)
-            // Term 1 ends here, and somebody copies the directory.
+            // Term 1 ends here, and the directory is copied.
             cluster.coordinator.end()
             let (output, copy) = (bench.path("run"), bench.path("copy"))
             try FileManager.default.copyItem(atPath: output, toPath: copy)
@@ -40,7 +40,7 @@ struct RestoredCopyTests {
             third.coordinator.end()
             try FileManager.default.removeItem(atPath: output)
             try FileManager.default.moveItem(atPath: copy, toPath: output)
-            // Term 2 once more, where nobody finds it; then term 3 once more.
+            // Term 2 once more, where no worker finds it; then term 3 once more.
             let elsewhere = try ClusterHarness(bench, "run", Self.run + ["--resume"])
             elsewhere.coordinator.end()
             try cluster.restartCoordinator()

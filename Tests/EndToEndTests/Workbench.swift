@@ -97,7 +97,7 @@ struct Workbench {
         }
     }
 
-    /// The same of all files of a run but its term, which whoever takes the directory raises.
+    /// The same of all files of a run but its term, which each process that takes the directory raises.
     func contents(of output: String) throws -> [String: String] {
         try digests(of: output).filter { $0.key != "term" }
     }

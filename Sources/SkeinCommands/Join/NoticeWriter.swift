@@ -54,7 +54,7 @@ final class NoticeWriter: Sendable {
 
     /// Says where the coordinator is.
     ///
-    /// - Throws: `FileError`: nobody would find it; `TaskError.twoCoordinators` if another one has
+    /// - Throws: `FileError`: no task would find it; `TaskError.twoCoordinators` if another one has
     ///   taken the place meanwhile.
     func listening(at addresses: [String], localAddress: String?) throws {
         try end { rendezvous in
@@ -86,7 +86,7 @@ final class NoticeWriter: Sendable {
         telling { try end { _ in } }
     }
 
-    /// Who wrote the last notice, if that was another process. What cannot be read is nobody's.
+    /// Who wrote the last notice, if that was another process. What cannot be read has no writer.
     private var usurper: TaskCard? {
         guard case .notice(let last)? = try? rendezvous?.read(), last.task != card else {
             return nil

@@ -64,7 +64,7 @@ extension RejectCode {
     }
 
     /// Whether the same worker would be refused again, so that it must not come back by itself: if a tag
-    /// proves who says so. Anybody can be at the coordinator's address after it has died.
+    /// proves who says so. Any process can be at the coordinator's address after it has died.
     package var isFinal: Bool {
         switch self {
         case .version, .authentication, .model, .fingerprint, .stuck: true

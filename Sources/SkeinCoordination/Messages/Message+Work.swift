@@ -35,7 +35,7 @@ package struct LeaseGrant: Sendable, Equatable {
     package var step: UInt32
     /// The parameters to compute with.
     package var parameterVersion: UInt64
-    /// Their SHA-256: whoever has others under this version does not compute.
+    /// Their SHA-256: a worker that has others under this version does not compute.
     package var parameterDigest: [UInt8]
     package var rows: [Row]
     /// How the rows are computed, of `WorkKind.local` alone.

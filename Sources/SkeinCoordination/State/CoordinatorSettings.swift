@@ -26,7 +26,7 @@ package struct CoordinatorSettings: Sendable, Equatable {
     package var stallAfter = Duration.seconds(5)
     /// Peers of 1 MiB of state each would be 4 GiB; more hosts than that want more coordinators.
     package var maximumWorkers = 4096
-    /// The incarnation of the coordinator's own worker, the only one that may have its name; nil: nobody
+    /// The incarnation of the coordinator's own worker, the only one that may have its name; nil: no worker
     /// may.
     package var ownIncarnation: [UInt8]?
     /// A piece of work that was refused this often, by everybody who is there and for longer than

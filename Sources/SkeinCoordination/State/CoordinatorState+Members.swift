@@ -258,7 +258,7 @@ extension CoordinatorState {
 
     /// Sends workers away that prepare and are silent.
     ///
-    /// - Returns: when the next of them may be; nil: nobody prepares.
+    /// - Returns: when the next of them may be; nil: no peer prepares.
     mutating func watchSilentPreparations() -> Duration? {
         let silent = preparations.values.filter { clock - $0.lastHeard >= settings.lostAfter }
         for worker in silent.sorted(by: { $0.peer < $1.peer }) {

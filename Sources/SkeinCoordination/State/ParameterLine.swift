@@ -131,7 +131,7 @@ package struct ParameterLine: Sendable {
         return false
     }
 
-    /// A round is over. Without work nobody needs parameters; a worker without any still gets its
+    /// A round is over. Without work no worker needs parameters; a worker without any still gets its
     /// first.
     package mutating func endRound() {
         for peer in takers.keys {

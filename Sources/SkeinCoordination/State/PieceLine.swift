@@ -6,7 +6,7 @@ import SkeinBasics
 /// A piece that is in memory is sent to all who ask for it, and is there once. All pieces together,
 /// those being read included, never have more than `limit` bytes; a request beyond that waits until
 /// the system has taken another piece. Each worker has one place in the line, so one that asks for
-/// much delays nobody, and gets its pieces in the order in which it asked. A worker that takes
+/// much delays no other, and gets its pieces in the order in which it asked. A worker that takes
 /// nothing, or takes too long, while others wait is hung up on.
 package struct PieceLine: Sendable {
     /// What a worker has asked for and not yet taken.
@@ -193,11 +193,11 @@ package struct PieceLine: Sendable {
         if loaded[piece]?.users == 0 { idle.append(piece) }
     }
 
-    /// Keeps a few pieces for workers that are a little behind, and none when nobody fetches.
+    /// Keeps a few pieces for workers that are a little behind, and none when no worker fetches.
     private mutating func trimIdle() {
         let most = takers.isEmpty ? 0 : Limits.idlePieces
         while idle.count > most {
-            // Whoever wants one is sent it next.
+            // A worker that wants one is sent it next.
             guard let place = idle.firstIndex(where: { wanted[$0] == nil }) else { return }
             forget(idle.remove(at: place))
         }

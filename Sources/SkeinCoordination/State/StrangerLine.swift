@@ -1,7 +1,7 @@
 /// Peers that have not proved the token: decides who goes when there are too many. No socket, clock
 /// or thread.
 ///
-/// Places are shared by where peers come from. Whoever opens connections without end from one
+/// Places are shared by where peers come from. A peer that opens connections without end from one
 /// address loses its own ones, and a worker far away keeps the time that its handshake takes.
 package struct StrangerLine: Sendable {
     /// Where peers come from: an IPv4 address, or the first 64 bits of an IPv6 address, of which one

@@ -70,7 +70,7 @@ extension WorkerState {
             say(.log(.warning, "\(sentence); it has been removed and is fetched again"))
             if case .joining = connection, !isLeaving { say(.prepare) }
         case .damaged(let sentence), .offer(let sentence):
-            // Whoever has worked in a run does not give up for another coordinator's faults.
+            // A worker that has worked in a run does not give up for another coordinator's faults.
             guard hasBeenWelcomed else { return say(.fail) }
             switch connection {
             case .greeting, .joining:
@@ -161,7 +161,7 @@ extension WorkerState {
         retry("\(why) (whoever says so has not proved the token)")
     }
 
-    /// The last word of a connection. Without a tag anybody may have said it: it ends the attempt, and
+    /// The last word of a connection. Without a tag any process may have said it: it ends the attempt, and
     /// nothing that this worker has is dropped for it.
     mutating func rejected(_ rejection: Rejection, isTagged: Bool) {
         guard connection != .none else { return }

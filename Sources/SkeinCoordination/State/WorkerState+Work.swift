@@ -30,7 +30,7 @@ extension WorkerState {
             return
         }
         if queue.contains(where: { $0.key == key }) || computing.contains(key) { return }
-        // A coordinator leases two for each thread. Whoever sends more fills this worker's memory.
+        // A coordinator leases two for each thread. A coordinator that sends more fills this worker's memory.
         guard queue.count < keptResults else {
             say(.forget(key))
             say(.disconnect("too many leases"))

@@ -163,7 +163,7 @@ struct BegunMessage: Sendable {
 package struct ReceivedMessage: Sendable, Equatable {
     package var message: Message
     package var term: UInt32
-    /// Whether tags prove that its sender knows the session's key: anybody can say what has none.
+    /// Whether tags prove that its sender knows the session's key: any process can say what has none.
     package var isTagged: Bool
 
     package init(message: Message, term: UInt32, isTagged: Bool = true) {

@@ -85,7 +85,7 @@ package struct HostFile: Sendable, Equatable {
             destination: destination, threads: threads.flatMap { Int($0) },
             model: try value("model", "a path", isPath),
             skein: try value("skein", "a path", isPath) ?? "skein",
-            // The coordinator's own worker has that name, and nobody else may have it.
+            // The coordinator's own worker has that name, and no other may have it.
             name: try value(
                 "name", WorkerName.accepted + ", but not local",
                 { WorkerName.isValid($0) && $0 != "local" })

@@ -75,7 +75,7 @@ extension TaskEnvironment {
             launcher: .torchrun, source: "RANK", rank: rank,
             count: try variables.count("WORLD_SIZE"))
         place.countSource = "WORLD_SIZE"
-        // Its agent sets it with each rank. Without it anybody may have exported these variables.
+        // Its agent sets it with each rank. Without it a user or a script may have exported these variables.
         place.isOfItsLauncher = variables["TORCHELASTIC_RUN_ID"] != nil
         place.localCount = try variables.count("LOCAL_WORLD_SIZE")
         // The default for a job without a name, which all have in common.

@@ -24,7 +24,7 @@ package struct TaskPlace: Sendable, Equatable {
     /// The variable that named the count; nil: none, or the command line did.
     package var countSource: String?
     /// Whether the launcher itself set these variables for this task, as far as they tell: not so
-    /// for a `RANK` that anybody may have exported, and for a batch script's own number.
+    /// for a `RANK` that a user or a script may have exported, and for a batch script's own number.
     package var isOfItsLauncher = true
     /// 0 coordinates.
     package var rank: Int

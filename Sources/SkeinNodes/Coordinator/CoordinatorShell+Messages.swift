@@ -90,7 +90,7 @@ extension CoordinatorShell {
         if hello.role == .worker { prepares(peer, 0) }
     }
 
-    /// Why somebody who knows the token is not let in; nil: it is.
+    /// Why a peer that knows the token is not let in; nil: it is.
     private func refusal(of hello: Hello) -> Rejection? {
         if let farewell {
             return Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)

@@ -25,7 +25,7 @@ final class FetchLock {
     /// Also runs for an `init` that threw after it had opened the descriptor.
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if no process has it.
     func take() throws -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         guard errno == EWOULDBLOCK || errno == EINTR else {

@@ -189,7 +189,7 @@ final class ParameterStore: Sendable {
             if state.digest == job.lease.parameterDigest {
                 return .answer(.parameters(state.values))
             }
-            // Whoever is wrong, nobody computes with them.
+            // Whichever side is wrong, no result is computed with them.
             state.reset()
             return .answer(.unusable(version: version))
         }

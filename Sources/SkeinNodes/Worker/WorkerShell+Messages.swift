@@ -14,7 +14,7 @@ extension WorkerShell {
         case .rejection(let rejection):
             handle(.rejected(rejection, isTagged: received.isTagged))
         case .modelChunk(let chunk):
-            // Whoever sends what nobody asked for fills this worker's memory.
+            // A coordinator that sends what was not asked for fills this worker's memory.
             if loading?.receive(chunk) != true {
                 hangUp(on: "a piece of the model that this worker did not ask for")
             }

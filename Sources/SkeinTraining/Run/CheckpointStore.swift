@@ -48,7 +48,7 @@ package struct CheckpointStore: Sendable {
         try store.makeDirectory(directory)
         let name = CheckpointFolder.name(ofStep: checkpoint.state.step)
         let final = FilePath.join(directory, name)
-        // Nobody else's: a process that has lost the directory may still be writing the same step.
+        // No other process has it: one that has lost the directory may still be writing the same step.
         let temporary = FilePath.join(
             directory, Self.temporaryPrefix + AtomicFile.mark + "-" + name)
         try store.remove(temporary)

@@ -6,8 +6,8 @@ import Synchronization
 /// The output directory of a run, used by one process at a time.
 ///
 /// The lock (flock on `.lock`) lives as long as the object; the system releases it when the process
-/// ends, however it ends. Nobody removes or replaces its file. A lock can be lost, so whoever writes
-/// raises the term, too (`takeOver`); from then on, a process that had the directory before is kept
+/// ends, however it ends. No process removes or replaces its file. A lock can be lost, so each process that
+/// writes raises the term, too (`takeOver`); from then on, a process that had the directory before is kept
 /// out by its `TermFence`.
 package final class RunDirectory: Sendable {
     package let path: String

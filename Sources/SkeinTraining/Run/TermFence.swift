@@ -5,15 +5,15 @@ import SkeinBasics
 ///
 /// The lock of a directory can be lost without a word: the server of a network file system forgets
 /// the locks of a host that was away, and a process that was stopped meanwhile goes on as if nothing
-/// had been. Whoever takes a directory over raises its term first. So OUT/term is read again before
-/// each write, and once it is not this process's, nothing more is written.
+/// had been. A process that takes a directory over raises its term first. So OUT/term is read again
+/// before each write, and once it is not this process's, nothing more is written.
 ///
 /// Between reading and writing something may happen all the same. What is left of that window:
 /// - A file or a checkpoint gets its name after it was checked. By then its temporary name, which
-///   nobody else has, must have been there before the term was raised, and whoever raises it removes
-///   those names after that: the renaming fails.
-/// - Lines go to the file that was opened. Whoever takes over puts a copy in its place (`LineFile`),
-///   so late lines go to a file without a name.
+///   no other has, must have been there before the term was raised, and the process that raises it
+///   removes those names after that: the renaming fails.
+/// - Lines go to the file that was opened. The process that takes over puts a copy in its place
+///   (`LineFile`), so late lines go to a file without a name.
 /// - The removal of an old checkpoint that was checked may come late; it is one that the newer run
 ///   does not need, either.
 struct TermFence: Sendable {

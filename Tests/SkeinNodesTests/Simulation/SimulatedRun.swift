@@ -30,7 +30,7 @@ final class SimulatedRun: @unchecked Sendable {
     var deaths = 0
     /// Whether its process is stopped for a while in each of its lives.
     var stops = false
-    /// Whether somebody puts an older copy of the run's directory in place between two lives.
+    /// Whether an older copy of the run's directory is put in place between two lives.
     var restores = false
     var patience = Duration.seconds(60)
     private(set) var lives = 0

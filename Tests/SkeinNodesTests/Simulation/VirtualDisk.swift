@@ -78,7 +78,7 @@ final class VirtualDisk: @unchecked Sendable {
         fileprivate let removed: Set<String>
     }
 
-    /// What somebody copies to another place, while no process uses the disk.
+    /// What is copied to another place, while no process uses the disk.
     func copied() -> Copy {
         Copy(
             files: files, flushed: flushed, directories: directories,
