@@ -1,8 +1,5 @@
 /// Bounds on what a node holds for its peers, each with its arithmetic.
 enum Limits {
-    /// Groups of rows of a round that computes references: at 512 tokens each some minutes of a worker.
-    static let referenceGroups = 256
-
     /// How long a peer may take for its handshake.
     static let handshake = Duration.seconds(5)
 

@@ -32,6 +32,10 @@ enum Limits {
     /// bytes a pair.
     static let referenceFiles = 32
 
+    /// Groups of rows whose log-probabilities are computed before they are kept: at 512 tokens each some
+    /// minutes of a worker.
+    static let referenceGroups = 256
+
     /// Rows of a file of features: an index of 0.3 GiB. A row of the smallest models takes about
     /// 0.1 MiB of disk.
     static let featureRows = 1 << 22

@@ -19,6 +19,19 @@ extension TrainingError {
                 + "if it ends with \"linear\" and a factor, versions before 2026-11-22 rotated "
                 + "this model's positions by a different one"
         }
+        if differences.contains(where: { $0.field == RunFile.answerField }) {
+            remedy =
+                "by its fingerprint this engine computes what that of the run did, and it does not: "
+                + "check this machine's memory and processor, or resume on the other machine or "
+                + "with the version of skein that the file names"
+        }
+        if differences.contains(where: { $0.field == RunFile.referencesField }) {
+            remedy =
+                "what workers have computed of the base model is not what it was: some worker "
+                + "computes wrongly, then or now, or has lied; the lines reference_group of the "
+                + "ledger name who computed what. Start a new run with another --output, without "
+                + "that worker"
+        }
         return Explanation(
             what: "the run was started with other \(made ? "rows or another plan" : "settings"): "
                 + differences.map {
@@ -97,6 +110,24 @@ extension LedgerFinding {
         case .parametersUnknown(let step, let checkpoint, let found):
             "step \(step) was computed with the parameters \(found), and those after step \(step - 1) "
                 + "are \(checkpoint)"
+        case .groupUnexpected(let rows, let step, let expected, let found):
+            "of the \(rows) after step \(step), group \(found) has a line where that of group "
+                + "\(expected) should be"
+        case .groupParametersDiffer(let rows, let step, let first, let found):
+            "some groups of the \(rows) after step \(step) were computed with the parameters \(first), "
+                + "and some with \(found)"
+        case .validationParametersUnknown(let step, let expected, let found):
+            "the validation after step \(step) was computed with the parameters \(found), and those "
+                + "after this step are \(expected)"
+        case .validationMissing(let step): "the validation after step \(step) has no line"
+        case .validationUnknown(let step):
+            "a validation after step \(step) has lines, and the metrics have none"
+        case .validationDiffers(let step, let field, let ledger, let metrics):
+            "the validation after step \(step) has the \(field) \(ledger) in the ledger and \(metrics) "
+                + "in the metrics"
+        case .referencesDiffer(let recorded, let ledger):
+            "the log-probabilities under the base model have the SHA-256 \(ledger) in the ledger and "
+                + "\(recorded) in run.json"
         }
     }
 }

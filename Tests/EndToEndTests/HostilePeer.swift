@@ -251,6 +251,7 @@ final class HostilePeer {
         var ready = Ready(
             modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
             configurationDigest: offer.configurationDigest, recipeDigest: offer.recipeDigest,
+            answerDigest: offer.answerDigest,
             fingerprint: offer.fingerprint,
             threads: threads, held: [])
         change(&ready)

@@ -111,6 +111,7 @@ final class Impostor: Sendable {
                                 proof: zeros, term: 1, start: Array(zeros.prefix(16)),
                                 modelDigest: zeros, dataDigest: zeros,
                                 configurationDigest: zeros, recipeDigest: zeros,
+                                answerDigest: zeros,
                                 fingerprint: "goose",
                                 configuration: Array("{}".utf8), longestRow: 1, modelFiles: [])),
                         term: 1))

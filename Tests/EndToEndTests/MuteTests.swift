@@ -30,7 +30,7 @@ struct MuteTests {
     @Test("100 workers that ask for the model and never read cost what was promised")
     func fetching() throws {
         ProcessFigures.raiseFileLimit()
-        // 130 MB: nobody needs to share a piece with anybody.
+        // 130 MB: no peer needs to share a piece with another.
         var model = TinyModel()
         model.width = 1024
         model.feedForwardWidth = 4096
@@ -65,7 +65,7 @@ struct MuteTests {
             #expect(most > 32 << 20, "they hold pieces")
             #expect(most < limit, "\(most) bytes, promised \(limit)")
 
-            // The line is full. Whoever waits is served once the first have stood still for 4 s.
+            // The line is full. A peer that waits is served once the first have stood still for 4 s.
             let worker = try cluster.startWorker(
                 "fetches", model: nil,
                 shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
@@ -159,7 +159,7 @@ private final class FloodingCoordinator: Sendable {
         let zeros = [UInt8](repeating: 0, count: 32)
         return Offer(
             proof: zeros, term: 7, start: Array(zeros.prefix(16)), modelDigest: zeros,
-            dataDigest: zeros, configurationDigest: zeros, recipeDigest: zeros,
+            dataDigest: zeros, configurationDigest: zeros, recipeDigest: zeros, answerDigest: zeros,
             fingerprint: "goose", configuration: Array("{}".utf8), longestRow: 1,
             modelFiles: [.init(name: "", byteCount: 1 << 30, digest: zeros)])
     }()

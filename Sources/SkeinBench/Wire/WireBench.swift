@@ -152,7 +152,8 @@ struct WireBench: Sendable {
             offer: Offer(
                 proof: [], term: 1, start: SystemRandomness.bytes(16), modelDigest: nothing,
                 dataDigest: nothing,
-                configurationDigest: nothing, recipeDigest: nothing, fingerprint: "bench",
+                configurationDigest: nothing, recipeDigest: nothing, answerDigest: nothing,
+                fingerprint: "bench",
                 configuration: [],
                 longestRow: UInt32(WireLoad.rowTokens), modelFiles: []),
             parameterCount: load.parameterCount, codec: load.codec)

@@ -112,7 +112,8 @@ final class WireClient {
                 Ready(
                     modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
                     configurationDigest: offer.configurationDigest,
-                    recipeDigest: offer.recipeDigest, fingerprint: offer.fingerprint,
+                    recipeDigest: offer.recipeDigest, answerDigest: offer.answerDigest,
+                    fingerprint: offer.fingerprint,
                     threads: 1, held: [])))
     }
 

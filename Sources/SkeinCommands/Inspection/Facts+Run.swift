@@ -42,6 +42,8 @@ extension Facts {
         if let digest = run.initAdapterDigest { add("init_adapter_sha256", digest) }
         if let digest = run.rowsDigest { add("rows_sha256", digest) }
         if let digest = run.planDigest { add("plan_sha256", digest) }
+        if let digest = run.referencesDigest { add("references_sha256", digest) }
+        if let answer = run.knownAnswer { add("known_answer", answer) }
         if let digest = run.recipeDigest { add("recipe_sha256", digest) }
         add("configuration_sha256", run.configuration.digest.description)
         add(
@@ -60,7 +62,8 @@ extension Facts {
     mutating func addLedger(_ paths: RunPaths) throws {
         let report = try Ledger.verify(
             ledger: paths.ledger, metrics: paths.metrics,
-            parameters: try Self.parameters(afterStepsIn: paths.checkpoints))
+            parameters: try Self.parameters(afterStepsIn: paths.checkpoints),
+            references: RunFile(path: paths.runFile).referencesDigest)
         if let first = report.findings.first {
             throw TrainingError.ledgerRefuted(
                 path: first.isOfMetrics ? paths.metrics : paths.ledger,
@@ -71,12 +74,17 @@ extension Facts {
             .object([
                 ("steps", .integer(report.steps)), ("micro_batches", .integer(report.microBatches)),
                 ("tokens", .integer(report.tokens)), ("loss_tokens", .integer(report.lossTokens)),
+                ("groups", .integer(report.groups)),
             ]),
             shown: "each micro-batch was counted exactly once: "
                 + "\(Figures.grouped(report.steps)) steps, "
                 + "\(Figures.grouped(report.microBatches)) micro-batches, "
                 + "\(Figures.grouped(report.tokens)) tokens, "
-                + "\(Figures.grouped(report.lossTokens)) of them with loss")
+                + "\(Figures.grouped(report.lossTokens)) of them with loss"
+                + (report.groups == 0
+                    ? ""
+                    : "; so was each of \(Figures.grouped(report.groups)) groups of validation, test "
+                        + "and reference rows"))
     }
 
     /// What the checkpoints say that the steps after them are computed with. One that is damaged, or

@@ -119,7 +119,9 @@ struct ReportedRun: Sendable {
         var found: [String: Worker] = [:]
         var others = Worker(name: "others")
         let last = max(1, totals.lastStep)
-        let damaged = try Ledger.readWhatIsWhole(path: path) { entry in
+        let damaged = try Ledger.readWhatIsWhole(path: path) { record in
+            // Losses and log-probabilities are a small part of the work.
+            guard case .microBatch(let entry) = record else { return }
             let part = Self.part(ofStep: entry.step, last: last)
             if found[entry.worker] == nil, found.count >= Self.mostWorkers {
                 others.add(entry, part)

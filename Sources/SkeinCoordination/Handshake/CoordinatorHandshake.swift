@@ -123,6 +123,15 @@ package struct CoordinatorHandshake: Sendable {
                 reason: "the run's fingerprint is '\(offer.fingerprint)', the worker's "
                     + "'\(ready.fingerprint)'")
         }
+        if comparesFingerprints, offer.answerDigest != ready.answerDigest {
+            throw Rejection(
+                code: .fingerprint,
+                reason:
+                    "the worker's machine makes another result of a fixed piece of work, though "
+                    + "its fingerprint is that of the run: the run has "
+                    + "\(Self.hexadecimal(offer.answerDigest)), the worker "
+                    + Self.hexadecimal(ready.answerDigest))
+        }
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {

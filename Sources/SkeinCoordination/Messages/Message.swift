@@ -104,6 +104,8 @@ package struct Offer: Sendable, Equatable {
     package var configurationDigest: [UInt8]
     /// SHA-256 of every value that the coordinator has resolved from the options, 32 bytes.
     package var recipeDigest: [UInt8]
+    /// SHA-256 of what the coordinator's machine makes of a fixed piece of work, 32 bytes.
+    package var answerDigest: [UInt8]
     package var fingerprint: String
     /// The run's options as JSON, as in run.json.
     package var configuration: [UInt8]
@@ -129,9 +131,8 @@ package struct Offer: Sendable, Equatable {
 
     package init(
         proof: [UInt8], term: UInt32, start: [UInt8], modelDigest: [UInt8], dataDigest: [UInt8],
-        configurationDigest: [UInt8], recipeDigest: [UInt8], fingerprint: String,
-        configuration: [UInt8],
-        longestRow: UInt32, modelFiles: [ModelFile]
+        configurationDigest: [UInt8], recipeDigest: [UInt8], answerDigest: [UInt8],
+        fingerprint: String, configuration: [UInt8], longestRow: UInt32, modelFiles: [ModelFile]
     ) {
         self.proof = proof
         self.term = term
@@ -140,6 +141,7 @@ package struct Offer: Sendable, Equatable {
         self.dataDigest = dataDigest
         self.configurationDigest = configurationDigest
         self.recipeDigest = recipeDigest
+        self.answerDigest = answerDigest
         self.fingerprint = fingerprint
         self.configuration = configuration
         self.longestRow = longestRow
@@ -182,6 +184,8 @@ package struct Ready: Sendable, Equatable {
     /// This digests the options, and all values, as the worker has read and resolved them.
     package var configurationDigest: [UInt8]
     package var recipeDigest: [UInt8]
+    /// What the worker's machine makes of the same piece of work.
+    package var answerDigest: [UInt8]
     package var fingerprint: String
     /// Micro-batches that it computes at a time.
     package var threads: UInt16
@@ -189,18 +193,19 @@ package struct Ready: Sendable, Equatable {
     package var parameterVersion: UInt64
     /// Their SHA-256, 32 bytes; zeros for none.
     package var parameterDigest: [UInt8]
-    /// Finished results for this start of the coordinator that nobody has answered.
+    /// Finished results for this start of the coordinator that have no answer yet.
     package var held: [WorkKey]
 
     package init(
         modelDigest: [UInt8], dataDigest: [UInt8], configurationDigest: [UInt8],
-        recipeDigest: [UInt8], fingerprint: String, threads: UInt16, parameterVersion: UInt64 = 0,
-        parameterDigest: [UInt8] = Self.noDigest, held: [WorkKey]
+        recipeDigest: [UInt8], answerDigest: [UInt8], fingerprint: String, threads: UInt16,
+        parameterVersion: UInt64 = 0, parameterDigest: [UInt8] = Self.noDigest, held: [WorkKey]
     ) {
         self.modelDigest = modelDigest
         self.dataDigest = dataDigest
         self.configurationDigest = configurationDigest
         self.recipeDigest = recipeDigest
+        self.answerDigest = answerDigest
         self.fingerprint = fingerprint
         self.threads = threads
         self.parameterVersion = parameterVersion

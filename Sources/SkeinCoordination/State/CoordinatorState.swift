@@ -124,7 +124,7 @@ package struct CoordinatorState: Sendable {
         if !admits {
             return Rejection(code: .draining, reason: "the coordinator is about to end")
         }
-        if name == Member.ownName, incarnation != settings.ownIncarnation {
+        if name == WorkerName.own, incarnation != settings.ownIncarnation {
             return Rejection(
                 code: .nameTaken, reason: "the name \(name) is that of the coordinator's own worker"
             )

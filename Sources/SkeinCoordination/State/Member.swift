@@ -17,8 +17,6 @@ package struct PeerID: Hashable, Sendable, Comparable, CustomStringConvertible {
 package struct Member: Sendable, Equatable {
     /// One worker holds a name at a time.
     package var name: String
-    /// That of the coordinator's own worker, which nobody else may have: the ledger names who computed.
-    package static let ownName = "local"
     /// Host and port, for sentences.
     package var address: String
     /// Pieces of work that it computes at a time; clamped to 1 ... 1024.

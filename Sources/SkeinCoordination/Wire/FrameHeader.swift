@@ -5,8 +5,9 @@ package enum ProtocolVersion {
     /// Peers of different major versions do not talk to each other.
     package static let major: UInt8 = 2
     /// The highest one that both sides speak is used. Before 3 a worker's parameters and results were
-    /// known by counted numbers alone, which repeat when an older copy of a run is restored.
-    package static let minors: ClosedRange<UInt8> = 3...3
+    /// known by counted numbers alone, which repeat when an older copy of a run is restored; before 4
+    /// nothing compared what both machines make of a fixed piece of work.
+    package static let minors: ClosedRange<UInt8> = 4...4
 }
 
 /// What precedes every payload: 40 bytes, little endian. docs/PROTOCOL.md has the table.

@@ -10,7 +10,7 @@ package struct BaseNorms: Sendable {
     /// Reads the weights once, row by row.
     ///
     /// - Throws: `FormatError` when a tensor is missing.
-    package init(model: ModelDirectory, shape: AdapterShape) throws {
+    package init(model: any WeightSource, shape: AdapterShape) throws {
         let design = model.configuration.design
         layers = try zip(design.blocks, shape.pairs).enumerated().map { layer, block in
             try zip(block.0.projections, block.1).map { projection, pair in

@@ -21,7 +21,7 @@ struct BlockVectors: Sendable {
     /// Reads the vectors of a layer.
     ///
     /// - Throws: `FormatError` when a tensor is missing.
-    init(_ model: ModelDirectory, layer: Int) throws {
+    init(_ model: any WeightSource, layer: Int) throws {
         let design = model.configuration.design
         let block = design.blocks[layer]
         func norm(_ name: String?) throws -> FloatBuffer? {
@@ -43,7 +43,7 @@ struct BlockVectors: Sendable {
     }
 
     /// The weight of a norm, with what the family adds to the stored numbers.
-    static func norm(_ model: ModelDirectory, _ name: String) throws -> FloatBuffer {
+    static func norm(_ model: any WeightSource, _ name: String) throws -> FloatBuffer {
         let weight = vector(try model.tensor(name))
         let offset = model.configuration.design.normOffset
         if offset != 0 {

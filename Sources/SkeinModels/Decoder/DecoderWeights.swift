@@ -44,7 +44,7 @@ package struct DecoderWeights: Sendable {
     /// - Throws: `FormatError` when a tensor is missing or has another shape; `CancellationError`
     ///   when `progress` returned false.
     package init(
-        model: ModelDirectory, residence: WeightResidence, compute: ComputeType = .fp32,
+        model: any WeightSource, residence: WeightResidence, compute: ComputeType = .fp32,
         positions: Int, threads: Int, progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration = model.configuration

@@ -79,37 +79,34 @@ final class ClusterSource: GradientSource {
         own.withLock { _ = $0.publisher.publish(outer.values, by: average) }
     }
 
-    /// Publishes parameters for an evaluation.
-    private func publish(_ parameters: [Float]) -> ParameterPublication {
-        own.withLock { own in
-            guard settings != nil else { return own.publisher.publish(parameters) }
-            // Those of the next round are here already, with their momentum, which no evaluation uses.
-            if let last = own.publisher.last, last.values[..<parameterCount] == parameters[...] {
-                return last.publication
-            }
-            return own.publisher.publish(OuterState(parameters: parameters).values, by: nil)
+    /// Loss over rows, computed by the workers and summed as `RowEvaluation.run` sums it.
+    func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation {
+        let comparesAnswers = preference != nil
+        let rows = request.rows
+        let groups = RowEvaluation.groups(
+            of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
+        guard !groups.isEmpty else { return RecordedEvaluation(RowEvaluation()) }
+        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
+        let label = RoundLabel.validation(afterStep: request.step)
+        let publication = publish(request.state)
+        return try StepSpoiled.repeating("the \(label)") {
+            var results: [MicroBatchResult] = []
+            try run(
+                label, kind: .evaluation, step: request.step, rows: groups,
+                publication: publication, pairs: pairs(share)
+            ) { results.append($0) }
+            return RecordedEvaluation(
+                groups: results.sorted { $0.index < $1.index }, rows: rows.count,
+                comparesAnswers: comparesAnswers)
         }
     }
 
-    /// Loss over `rows`, computed by the workers and summed as `RowEvaluation.run` sums it.
-    func evaluate(
-        _ rows: [TokenizedRow], afterStep step: Int, parameters: [Float]
-    ) throws -> RowEvaluation {
-        let comparesAnswers = preference != nil
-        let groups = RowEvaluation.groups(
-            of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
-        guard !groups.isEmpty else { return RowEvaluation(losses: [], rows: 0) }
-        let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
-        let label = RoundLabel.validation(afterStep: step)
-        let publication = publish(parameters)
-        return try StepSpoiled.repeating("the \(label)") {
-            var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
-            try run(
-                label, kind: .evaluation, step: step, rows: groups, publication: publication,
-                pairs: pairs(share)
-            ) { losses[$0.index] = $0.loss }
-            return RowEvaluation(
-                losses: losses, rows: rows.count, comparesAnswers: comparesAnswers)
+    /// Publishes parameters for an evaluation: of a run with local steps, with outer momentum. Those
+    /// of the next round may be here already.
+    private func publish(_ state: [Float]) -> ParameterPublication {
+        own.withLock { own in
+            settings == nil
+                ? own.publisher.publish(state) : own.publisher.publish(state, by: nil)
         }
     }
 
@@ -122,30 +119,26 @@ final class ClusterSource: GradientSource {
     /// The log-probability of each row's loss tokens under the base model, computed by the workers.
     ///
     /// - Parameters:
-    ///   - rows: encoded rows.
+    ///   - groups: of encoded rows: a round.
     ///   - parameters: of the adapter as it begins; they are published, but not read.
-    /// - Returns: one for each row.
-    /// - Throws: as `evaluate`.
-    func baseLogProbabilities(of rows: [TokenizedRow], parameters: [Float]) throws -> [Double] {
-        let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
-        let publication = publish(parameters)
-        var all: [Double] = []
-        // Of a wrong result, no more than a round is computed again.
-        for first in stride(from: 0, to: groups.count, by: Limits.referenceGroups) {
-            let round = Array(groups[first..<min(first + Limits.referenceGroups, groups.count)])
-            all += try StepSpoiled.repeating("the \(RoundLabel.references)") {
-                var values = [[Double]](repeating: [], count: round.count)
-                try run(
-                    .references, kind: .logProbabilities, step: 0, rows: round,
-                    publication: publication
-                ) { values[$0.index] = $0.logProbabilities }
-                return values.flatMap(\.self)
-            }
-            if shouldStop(), all.count < rows.count {
-                throw SourceStopped(reason: .interrupted)
-            }
+    ///   - deliver: gets each group's place and numbers, in any order.
+    /// - Throws: what `deliver` throws; `StepSpoiled`; `SourceStopped`.
+    func baseLogProbabilities(
+        of groups: [[TokenizedRow]], parameters: [Float],
+        deliver: (Int, ReferencePiece) throws -> Void
+    ) throws {
+        if shouldStop() { throw SourceStopped(reason: .interrupted) }
+        let publication = publish(
+            settings == nil ? parameters : OuterState(parameters: parameters).values)
+        try run(
+            .references, kind: .logProbabilities, step: 0, rows: groups, publication: publication
+        ) { result in
+            try deliver(
+                result.index,
+                ReferencePiece(
+                    values: result.logProbabilities, worker: result.worker,
+                    attempt: result.attempt))
         }
-        return all
     }
 
     /// CPU, bytes and payload since the last call: what a step cost its coordinator.

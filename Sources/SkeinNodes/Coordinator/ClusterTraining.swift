@@ -3,7 +3,6 @@ import SkeinCoordination
 import SkeinModels
 import SkeinSockets
 import SkeinTraining
-import Synchronization
 
 /// A run whose steps a cluster computes: the training loop, and the shell that leases its work.
 struct ClusterTraining {
@@ -38,7 +37,6 @@ struct ClusterTraining {
             configuration: self.job.configuration,
             parameterCount: self.job.shape.layout.count, local: self.job.local,
             shouldStop: shouldStop)
-        let step = Mutex(0)
         board.prepared(self.job, output: directory.path)
         desk.note(board.progress)
         let desk = desk
@@ -51,9 +49,9 @@ struct ClusterTraining {
         do {
             let warnings = try References.attach(
                 to: &referenced, cache: cache,
+                announce: { log.info(References.sentence(rows: $0)) },
                 compute: { [initial = self.job.initial.values] in
-                    log.info(References.sentence(rows: $0.count))
-                    return try source.baseLogProbabilities(of: $0, parameters: initial)
+                    try source.baseLogProbabilities(of: $0, parameters: initial, deliver: $1)
                 })
             for warning in warnings { log.warning(warning.text) }
         } catch let stopped as SourceStopped {
@@ -64,35 +62,24 @@ struct ClusterTraining {
         let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job)
         var loop = try TrainingLoop(
             job: job, directory: directory, source: source,
-            validate: { [job] parameters in
-                try source.evaluate(
-                    job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
-            },
+            evaluate: { try source.evaluate($0) },
             sample: { parameters, step, epoch in
                 guard let samples else { return [] }
                 desk.enter("answers the sample prompts")
                 return try samples.samples(parameters, step: step, epoch: epoch)
             },
             report: { [board, directory] event in
-                switch event {
-                case .step(let metrics, _): step.withLock { $0 = metrics.step }
-                case .resumed(let resumed, _): step.withLock { $0 = resumed }
-                case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored, .validation,
-                    .sample, .checkpoint, .stoppedEarly:
-                    break
-                }
                 try board.note(event, in: directory.store)
                 desk.note(board.progress)
                 try report(event)
             }, shouldStop: shouldStop, now: now, beside: beside,
             admitsOtherEngines: admitsOtherEngines)
         let outcome = try loop.run()
-        guard outcome.isComplete, !job.test.isEmpty else {
+        guard outcome.isComplete else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
         do {
-            let test = try source.evaluate(
-                job.test, afterStep: outcome.step, parameters: loop.keptParameters())
+            let test = try loop.test()
             return RunEnding(outcome: outcome, directory: directory, test: test)
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }

@@ -86,7 +86,7 @@ struct LeasedRound: Sendable {
                 recipe, parameters: parameters, lossOf: rows[index], index: index,
                 afterStep: step, tokenShare: tokenShare)
         case .logProbabilities:
-            return WorkInputs(recipe, underBaseModel: rows[index], index: index)
+            return WorkInputs(recipe, underBaseModel: rows[index])
         case .local:
             guard let local else { preconditionFailure("a round with local steps has its work") }
             let work = local.work[index]

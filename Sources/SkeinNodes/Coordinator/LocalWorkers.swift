@@ -20,7 +20,7 @@ struct LocalWorkers: Sendable {
         }
         var options = WorkerOptions(
             coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
-            threads: threads, name: Member.ownName, patience: job.configuration.patience,
+            threads: threads, name: WorkerName.own, patience: job.configuration.patience,
             weights: job.configuration.weights,
             features: job.configuration.featureSettings)
         options.incarnation = incarnation

@@ -90,6 +90,7 @@ package struct RunIdentity: Sendable {
             dataDigest: job.dataIdentity.bytes,
             configurationDigest: run.configuration.digest.bytes,
             recipeDigest: Self.bytes(of: run.recipeDigest ?? ""),
+            answerDigest: run.knownAnswer.flatMap(KnownAnswer.digest)?.bytes ?? [],
             fingerprint: run.fingerprint,
             configuration: job.configuration.json,
             longestRow: UInt32(clamping: job.longestRow),

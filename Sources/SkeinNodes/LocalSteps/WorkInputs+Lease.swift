@@ -6,7 +6,7 @@ extension WorkInputs {
     /// All that the result of a lease is computed from.
     ///
     /// - Parameters:
-    ///   - recipe: as whoever computes has it.
+    ///   - recipe: as the process that computes has read it.
     ///   - lease: what is computed. Its names of parameters and state have 32 bytes.
     ///   - rows: of the lease, with their references.
     package init(_ recipe: WorkRecipe, _ lease: LeaseGrant, rows: [TokenizedRow]) {
@@ -25,7 +25,7 @@ extension WorkInputs {
             self.init(
                 recipe, parameters: parameters, lossOf: rows, index: index, afterStep: step,
                 tokenShare: tokenShare)
-        case .logProbabilities: self.init(recipe, underBaseModel: rows, index: index)
+        case .logProbabilities: self.init(recipe, underBaseModel: rows)
         case .local:
             guard let local = lease.local else {
                 preconditionFailure("a lease of local steps says how they are cut")

@@ -11,6 +11,7 @@ protocol LeaseEngine: AnyObject, Sendable {
     /// This digests the options, and all values, as the worker has read and resolved them.
     var configurationDigest: [UInt8] { get }
     var recipeDigest: [UInt8] { get }
+    var answerDigest: [UInt8] { get }
     /// The engine's fingerprint with this model.
     var fingerprint: String { get }
     var parameters: ParameterStore { get }

@@ -12,6 +12,8 @@ final class ModelEngine: LeaseEngine {
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
     let recipeDigest: [UInt8]
+    /// What this machine makes of a fixed piece of work.
+    let answerDigest: [UInt8]
     let parameters: ParameterStore
     /// The engine's fingerprint with this model.
     let fingerprint: String
@@ -74,6 +76,7 @@ final class ModelEngine: LeaseEngine {
         // As it was read here, not as the offer says: the coordinator compares the two.
         configurationDigest = configuration.digest.bytes
         recipeDigest = try ResolvedRecipe.digest(configuration, shape).bytes
+        answerDigest = try KnownAnswer.digest(configuration, model).bytes
         fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
         vocabulary = model.configuration.vocabularySize
         let count = shape.layout.count

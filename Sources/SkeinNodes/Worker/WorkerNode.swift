@@ -145,8 +145,8 @@ struct WorkerSetup: Sendable {
         residentBytes: @escaping @Sendable () -> UInt64? = { ProcessFigures.residentBytes },
         randomness: Randomness = .system
     ) throws {
-        if options.name == Member.ownName, options.incarnation == nil {
-            throw NodeError.nameReserved(name: Member.ownName)
+        if options.name == WorkerName.own, options.incarnation == nil {
+            throw NodeError.nameReserved(name: WorkerName.own)
         }
         coordinator = try NetworkAddress(parsing: options.coordinator)
         let resolve = resolve ?? Self.resolving(options.locate)

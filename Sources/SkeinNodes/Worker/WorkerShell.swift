@@ -244,6 +244,7 @@ final class WorkerShell {
                     dataDigest: engine?.dataDigest ?? offer.dataDigest,
                     configurationDigest: engine?.configurationDigest ?? offer.configurationDigest,
                     recipeDigest: engine?.recipeDigest ?? offer.recipeDigest,
+                    answerDigest: engine?.answerDigest ?? offer.answerDigest,
                     fingerprint: engine?.fingerprint ?? Engine.fingerprint(.fp32),
                     threads: UInt16(clamping: setup.threads),
                     parameterVersion: newest?.version ?? 0,

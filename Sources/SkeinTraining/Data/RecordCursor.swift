@@ -125,6 +125,60 @@ extension LedgerEntry {
     }
 }
 
+extension GroupEntry {
+    /// A line as Skein writes it; nil for any other.
+    init?(line: UnsafeRawBufferPointer) {
+        var cursor = RecordCursor(line)
+        var (step, group, subject): (Int?, Int?, Subject)
+        if cursor.skip("{\"test_group\":") {
+            (group, subject) = (cursor.integer(), .test)
+            guard cursor.skip(",\"step\":") else { return nil }
+            step = cursor.integer()
+        } else {
+            guard cursor.skip("{\"step\":") else { return nil }
+            step = cursor.integer()
+            if cursor.skip(",\"validation_group\":") {
+                (group, subject) = (cursor.integer(), .validation)
+            } else {
+                guard cursor.skip(",\"reference_group\":") else { return nil }
+                group = cursor.integer()
+                guard cursor.skip(",\"rows\":\""),
+                    let rows = cursor.text().flatMap(RowKind.init(rawValue:))
+                else { return nil }
+                subject = .reference(of: rows)
+            }
+        }
+        guard let step, let group,
+            cursor.skip(",\"worker\":\""), let worker = cursor.text(),
+            cursor.skip(",\"attempt\":"), let attempt = cursor.integer(),
+            cursor.skip(",\"tokens\":"), let tokens = cursor.integer(),
+            cursor.skip(",\"loss_tokens\":"), let lossTokens = cursor.integer()
+        else { return nil }
+        var correct: Int?
+        if cursor.skip(",\"correct\":") {
+            guard let found = cursor.integer() else { return nil }
+            correct = found
+        }
+        guard cursor.skip(",\"loss_sum\":"), let lossSum = cursor.number() else { return nil }
+        /// Whether the field is valid or absent.
+        func read(_ name: StaticString, into field: inout String?) -> Bool {
+            guard cursor.skip(name) else { return true }
+            field = cursor.text()
+            return field != nil
+        }
+        var (parameters, values, inputs): (String?, String?, String?)
+        guard read(",\"parameters_sha256\":\"", into: &parameters),
+            read(",\"log_probabilities_sha256\":\"", into: &values),
+            read(",\"inputs_sha256\":\"", into: &inputs),
+            cursor.skip("}"), cursor.isAtEnd
+        else { return nil }
+        self.init(
+            subject, step: step, group: group, worker: worker, attempt: attempt, tokens: tokens,
+            lossTokens: lossTokens, correct: correct, lossSum: lossSum,
+            parametersDigest: parameters, valuesDigest: values, inputsDigest: inputs)
+    }
+}
+
 extension StepMetrics {
     /// A line as Skein writes it; nil for any other.
     init?(line: UnsafeRawBufferPointer) {

@@ -1,10 +1,18 @@
 import Foundation
 import SkeinBasics
 
-/// Log-probabilities of rows on disk, one file for each key: `<SHA-256 of the key>.references`.
+/// Log-probabilities of groups of rows on disk, one file for each key:
+/// `<SHA-256 of the key>.references`. A file may have some groups only: those that were computed before
+/// the run was stopped.
 ///
 /// Nothing in a file is trusted: its length and its SHA-256 must be right. Each can be removed at any
-/// time. Of a log-probability nobody reads the row, but only the owner may read the files, as with tokens.
+/// time. A log-probability does not tell what its row says, but only the owner may read the files, as with
+/// tokens.
+///
+/// The magic number, the number of groups (u32), then for each group: its rows (u32; 0: the group is
+/// missing, and nothing of it follows), the attempt (u32), the length of the worker's name (u32), the
+/// name, and 8 bytes for each row (`LogProbabilityPayload`); at the end SHA-256 of all that. Numbers are
+/// little endian.
 package struct ReferenceCache: Sendable {
     package let directory: String
     /// Called before anything is written; what it throws is not a warning, but ends the run.
@@ -31,27 +39,33 @@ package struct ReferenceCache: Sendable {
         self.check = check
     }
 
-    private static let magic = Array("SKEINREF".utf8)
+    private static let magic = Array("SKEINRE2".utf8)
     private static let suffix = ".references"
 
     private func path(of key: SHA256.Digest) -> String {
         FilePath.join(directory, key.description + Self.suffix)
     }
 
-    /// The numbers of a key, or nil when there are none that can be used.
-    func read(_ key: SHA256.Digest, count: Int, _ warnings: inout [Warning]) -> [Double]? {
+    /// The pieces of a key, nil for those that are missing; or nil when there is no file that can be used.
+    ///
+    /// - Parameters:
+    ///   - key: of all rows.
+    ///   - rows: of each group.
+    ///   - warnings: why a file was not used.
+    /// - Returns: one for each group.
+    func read(
+        _ key: SHA256.Digest, rows: [Int], _ warnings: inout [Warning]
+    ) -> [ReferencePiece?]? {
         let path = path(of: key)
         do {
-            let values = try MappedFile(path: path).withBytes { bytes in
-                Self.values(bytes, count: count)
-            }
-            if values == nil {
+            let pieces = try MappedFile(path: path).withBytes { Self.pieces($0, rows: rows) }
+            if pieces == nil {
                 warnings.append(Warning(path: path, detail: "it is damaged, so it was made again"))
             } else {
                 // The time of use decides what stays.
                 _ = utimensat(AT_FDCWD, path, nil, 0)
             }
-            return values
+            return pieces
         } catch FileError.failed(_, _, ENOENT) {
             return nil
         } catch {
@@ -61,33 +75,69 @@ package struct ReferenceCache: Sendable {
         }
     }
 
-    private static func values(_ bytes: UnsafeRawBufferPointer, count: Int) -> [Double]? {
-        let size = magic.count + 8 * count + 32
-        guard bytes.count == size, bytes.starts(with: magic) else { return nil }
-        let digest = SHA256.digest(of: UnsafeRawBufferPointer(rebasing: bytes[..<(size - 32)]))
-        guard bytes[(size - 32)...].elementsEqual(digest.bytes) else { return nil }
-        return (0..<count).map { index in
-            Double(
-                bitPattern: UInt64(
-                    littleEndian: bytes.loadUnaligned(
-                        fromByteOffset: magic.count + 8 * index, as: UInt64.self)))
+    private static func pieces(
+        _ bytes: UnsafeRawBufferPointer, rows: [Int]
+    ) -> [ReferencePiece?]? {
+        let digestBytes = 32
+        guard bytes.count >= magic.count + 4 + digestBytes, bytes.starts(with: magic) else {
+            return nil
         }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - digestBytes)])
+        guard bytes[body.count...].elementsEqual(SHA256.digest(of: body).bytes) else { return nil }
+        var place = magic.count
+        func take(_ count: Int) -> UnsafeRawBufferPointer? {
+            guard count <= body.count - place else { return nil }
+            defer { place += count }
+            return UnsafeRawBufferPointer(rebasing: body[place..<(place + count)])
+        }
+        func number() -> Int? {
+            take(4).map { Int(UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))) }
+        }
+        guard number() == rows.count else { return nil }
+        var pieces: [ReferencePiece?] = []
+        for count in rows {
+            guard let found = number() else { return nil }
+            if found == 0 {
+                pieces.append(nil)
+                continue
+            }
+            guard found == count, let attempt = number(), let length = number(),
+                let name = take(length).flatMap({ String(validating: $0, as: UTF8.self) }),
+                let numbers = take(8 * count),
+                let values = LogProbabilityPayload.values(Array(numbers), count: count)
+            else { return nil }
+            pieces.append(ReferencePiece(values: values, worker: name, attempt: attempt))
+        }
+        return place == body.count ? pieces : nil
     }
 
-    /// Keeps the numbers of a key.
+    private static func bytes(_ pieces: [ReferencePiece?]) -> [UInt8] {
+        var bytes = magic
+        func append(_ number: Int) {
+            withUnsafeBytes(of: UInt32(clamping: number).littleEndian) { bytes += $0 }
+        }
+        append(pieces.count)
+        for piece in pieces {
+            append(piece?.values.count ?? 0)
+            guard let piece else { continue }
+            append(piece.attempt)
+            let name = Array(piece.worker.utf8)
+            append(name.count)
+            bytes += name
+            bytes += LogProbabilityPayload.bytes(of: piece.values)
+        }
+        return bytes + bytes.withUnsafeBytes { SHA256.digest(of: $0) }.bytes
+    }
+
+    /// Keeps the pieces of a key, nil for those that are missing.
     ///
     /// - Throws: what `check` throws.
     func write(
-        _ values: [Double], _ key: SHA256.Digest, _ warnings: inout [Warning]
+        _ pieces: [ReferencePiece?], _ key: SHA256.Digest, _ warnings: inout [Warning]
     ) throws {
         try check()
         let path = path(of: key)
-        var bytes = Self.magic
-        bytes.reserveCapacity(Self.magic.count + 8 * values.count + 32)
-        for value in values {
-            withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 }
-        }
-        bytes += bytes.withUnsafeBytes { SHA256.digest(of: $0) }.bytes
+        let bytes = Self.bytes(pieces)
         do {
             try AtomicFile.makeDirectory(directory, access: .own)
             try AtomicFile.write(to: path, access: .own, check: check) { output in

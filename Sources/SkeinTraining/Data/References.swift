@@ -3,59 +3,85 @@ import SkeinBasics
 import SkeinModels
 import SkeinTensors
 
+/// The log-probabilities of a group of answers under the base model, and who has computed them.
+package struct ReferencePiece: Sendable, Equatable {
+    /// One for each row of the group.
+    package var values: [Double]
+    package var worker: String
+    /// How often the group had been leased, from 1.
+    package var attempt: Int
+
+    package init(values: [Double], worker: String, attempt: Int) {
+        self.values = values
+        self.worker = worker
+        self.attempt = attempt
+    }
+
+    /// SHA-256 of the log-probabilities as they are sent.
+    var digest: SHA256.Digest { SHA256.digest(of: LogProbabilityPayload.bytes(of: values)) }
+}
+
 /// What DPO compares with: the log-probability of each answer under the base model, without the adapter.
 ///
-/// It is computed once and kept on disk. Its bits are a function of the rows, the model and the engine,
-/// so a run that is resumed, or another one on the same rows, has the same whether it was kept or not.
+/// It is computed once, group by group, and kept on disk with the names of those who computed it. Its
+/// bits are a function of the rows, the model and the engine, so a run that is resumed, or another one
+/// on the same rows, has the same whether it was kept or not. Who computed what is in the ledger, and
+/// run.json names all of it by one digest.
 package enum References {
-    /// Gives `job` its references.
+    /// Computes the log-probabilities of groups of rows.
+    ///
+    /// It calls `deliver` once for each group with its place, in any order, and may throw
+    /// `StepSpoiled` if something that was delivered has turned out wrong.
+    package typealias Compute = (
+        _ groups: [[TokenizedRow]], _ deliver: (Int, ReferencePiece) throws -> Void
+    ) throws -> Void
+
+    /// Gives `job` its references, and the lines of the ledger that say who has computed them.
+    ///
+    /// What was computed is kept after each round of groups, and when `compute` is stopped in the
+    /// middle of one: the next start goes on from there.
     ///
     /// - Parameters:
     ///   - job: of any loss; nothing happens unless it reads references.
     ///   - cache: where they are looked up and kept; nil: they are computed.
-    ///   - compute: the log-probability of each of some rows.
+    ///   - announce: called with the number of answers before anything is computed.
+    ///   - compute: the log-probabilities of a round of groups.
     /// - Returns: why what is kept could not be used, if so, or could not be kept.
-    /// - Throws: what `compute` throws; `TrainingError.referencesNotFinite`, `.takenOver`.
+    /// - Throws: what `announce` and `compute` throw; `TrainingError.referencesNotFinite`,
+    ///   `.takenOver`.
     package static func attach(
         to job: inout TrainingJob, cache: ReferenceCache?,
-        compute: ([TokenizedRow]) throws -> [Double]
+        announce: @escaping (_ answers: Int) throws -> Void, compute: @escaping Compute
     ) throws -> [ReferenceCache.Warning] {
         guard job.configuration.preferenceLoss?.kind == .dpo else { return [] }
-        var warnings: [ReferenceCache.Warning] = []
-        let run = job
+        var maker = Maker(job: job, cache: cache, announce: announce, compute: compute)
         // Each by itself: what is tested must not decide which rows are computed together.
-        try attach(to: &job.training, of: run, cache, &warnings, compute)
-        try attach(to: &job.validation, of: run, cache, &warnings, compute)
-        try attach(to: &job.test, of: run, cache, &warnings, compute)
-        return warnings
+        try maker.attach(.training, to: &job.training)
+        try maker.attach(.validation, to: &job.validation)
+        try maker.attach(.test, to: &job.test)
+        job.referenceEntries = maker.entries
+        var digest = Digest()
+        for entry in maker.entries { digest.append(entry) }
+        job.runFile.referencesDigest = digest.finish().description
+        return maker.warnings
     }
 
-    private static func attach(
-        to rows: inout [TokenizedRow], of job: TrainingJob, _ cache: ReferenceCache?,
-        _ warnings: inout [ReferenceCache.Warning],
-        _ compute: ([TokenizedRow]) throws -> [Double]
-    ) throws {
-        guard !rows.isEmpty else { return }
-        // Rows that stand several times in an epoch, under other numbers.
-        var places: [Content: Int] = [:]
-        var distinct: [TokenizedRow] = []
-        let indices = rows.map { row in
-            let content = Content(ids: row.ids, targets: row.targets)
-            if let place = places[content] { return place }
-            places[content] = distinct.count
-            distinct.append(row)
-            return distinct.count - 1
+    /// SHA-256 over the references of a run, from the lines of its ledger: the lines must name the same.
+    struct Digest {
+        private var fields = DigestFields("skein references of a run 1")
+
+        /// Appends the next line. Other lines than those of references are left out.
+        mutating func append(_ entry: GroupEntry) {
+            guard case .reference(let rows) = entry.subject else { return }
+            fields.append(rows.rawValue)
+            fields.append(entry.group)
+            fields.append(entry.valuesDigest ?? "")
         }
-        let key = key(of: distinct, job)
-        let values: [Double]
-        if let kept = cache?.read(key, count: distinct.count, &warnings) {
-            values = kept
-        } else {
-            values = try compute(distinct)
-            guard values.allSatisfy(\.isFinite) else { throw TrainingError.referencesNotFinite }
-            try cache?.write(values, key, &warnings)
+
+        func finish() -> SHA256.Digest {
+            let copy = fields
+            return copy.finish()
         }
-        for (row, index) in indices.enumerated() { rows[row].reference = values[index] }
     }
 
     /// What is being done, for people.
@@ -68,22 +94,121 @@ package enum References {
         let targets: [Range<Int>]
     }
 
-    private static func key(of rows: [TokenizedRow], _ job: TrainingJob) -> SHA256.Digest {
-        var fields = DigestFields("skein references 1")
-        fields.append(job.runFile.modelDigest)
-        fields.append(job.runFile.fingerprint)
-        // Where a library multiplies, bits depend on which rows are computed together.
-        fields.append(job.configuration.microBatchTokens)
-        fields.append(rows.count)
-        for row in rows {
-            fields.append(row.ids)
-            fields.append(row.targets.count)
-            for range in row.targets {
-                fields.append(range.lowerBound)
-                fields.append(range.upperBound)
+    private struct Maker {
+        let job: TrainingJob
+        let cache: ReferenceCache?
+        let announce: (Int) throws -> Void
+        let compute: Compute
+        var warnings: [ReferenceCache.Warning] = []
+        var entries: [GroupEntry] = []
+
+        init(
+            job: TrainingJob, cache: ReferenceCache?,
+            announce: @escaping (Int) throws -> Void, compute: @escaping Compute
+        ) {
+            self.job = job
+            self.cache = cache
+            self.announce = announce
+            self.compute = compute
+        }
+
+        mutating func attach(_ kind: GroupEntry.RowKind, to rows: inout [TokenizedRow]) throws {
+            guard !rows.isEmpty else { return }
+            // Rows that stand several times in an epoch, under other numbers.
+            var places: [Content: Int] = [:]
+            var distinct: [TokenizedRow] = []
+            let indices = rows.map { row in
+                let content = Content(ids: row.ids, targets: row.targets)
+                if let place = places[content] { return place }
+                places[content] = distinct.count
+                distinct.append(row)
+                return distinct.count - 1
+            }
+            let groups = RowEvaluation.groups(
+                of: distinct, microBatchTokens: job.configuration.microBatchTokens)
+            let pieces = try pieces(of: groups, key(of: distinct))
+            let values = pieces.flatMap(\.values)
+            for (row, index) in indices.enumerated() { rows[row].reference = values[index] }
+            let recipe = job.workRecipe
+            for (index, piece) in pieces.enumerated() {
+                let group = groups[index]
+                entries.append(
+                    GroupEntry(
+                        .reference(of: kind), step: 0, group: index, worker: piece.worker,
+                        attempt: piece.attempt, tokens: group.reduce(0) { $0 + $1.ids.count },
+                        lossTokens: group.reduce(0) { $0 + $1.lossTokenCount },
+                        lossSum: -piece.values.reduce(0, +),
+                        valuesDigest: piece.digest.description,
+                        inputsDigest: WorkInputs(recipe, underBaseModel: group)
+                            .digest.description))
             }
         }
-        return fields.finish()
+
+        /// The pieces of all groups: those that are kept, and the others computed in rounds.
+        private mutating func pieces(
+            of groups: [[TokenizedRow]], _ key: SHA256.Digest
+        ) throws -> [ReferencePiece] {
+            var pieces =
+                cache?.read(key, rows: groups.map(\.count), &warnings)
+                ?? Array(repeating: nil, count: groups.count)
+            let missing = pieces.indices.filter { pieces[$0] == nil }
+            if !missing.isEmpty {
+                try announce(missing.reduce(0) { $0 + groups[$1].count })
+            }
+            for start in stride(from: 0, to: missing.count, by: Limits.referenceGroups) {
+                let round = missing[start..<min(start + Limits.referenceGroups, missing.count)]
+                do {
+                    try compute(Array(round), of: groups, into: &pieces)
+                } catch {
+                    // The first error is the one that people need to see.
+                    try keep(pieces, key)
+                    throw error
+                }
+                try keep(pieces, key)
+            }
+            return pieces.compactMap(\.self)
+        }
+
+        private func compute(
+            _ round: [Int], of groups: [[TokenizedRow]], into pieces: inout [ReferencePiece?]
+        ) throws {
+            try StepSpoiled.repeating("the log-probabilities under the base model") {
+                do {
+                    try compute(round.map { groups[$0] }) { place, piece in
+                        guard piece.values.allSatisfy(\.isFinite) else {
+                            throw TrainingError.referencesNotFinite
+                        }
+                        pieces[round[place]] = piece
+                    }
+                } catch let spoiled as StepSpoiled {
+                    for index in round { pieces[index] = nil }
+                    throw spoiled
+                }
+            }
+        }
+
+        private mutating func keep(_ pieces: [ReferencePiece?], _ key: SHA256.Digest) throws {
+            guard pieces.contains(where: { $0 != nil }) else { return }
+            try cache?.write(pieces, key, &warnings)
+        }
+
+        private func key(of rows: [TokenizedRow]) -> SHA256.Digest {
+            var fields = DigestFields("skein references 2")
+            fields.append(job.runFile.modelDigest)
+            fields.append(job.runFile.fingerprint)
+            // Where a library multiplies, bits depend on which rows are computed together.
+            fields.append(job.configuration.microBatchTokens)
+            fields.append(rows.count)
+            for row in rows {
+                fields.append(row.ids)
+                fields.append(row.targets.count)
+                for range in row.targets {
+                    fields.append(range.lowerBound)
+                    fields.append(range.upperBound)
+                }
+            }
+            return fields.finish()
+        }
     }
 }
 
@@ -102,36 +227,36 @@ extension RowEvaluation {
         threads: DecoderThreads, checkCancellation: () throws -> Void = {}
     ) throws {
         guard engine.preference?.kind == .dpo else { return }
-        let values = try baseLogProbabilities(
-            of: rows, engine: engine, microBatchTokens: microBatchTokens, threads: threads,
-            checkCancellation: checkCancellation)
-        for (index, value) in values.enumerated() { rows[index].reference = value }
+        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
+        var values = [[Double]](repeating: [], count: groups.count)
+        try baseLogProbabilities(of: groups, engine: engine, threads: threads) { index, piece in
+            values[index] = piece.values
+            try checkCancellation()
+        }
+        for (index, value) in values.joined().enumerated() { rows[index].reference = value }
     }
 
     /// The log-probability of each row's loss tokens under the base model. It does not depend on the number
     /// of threads.
     ///
     /// - Parameters:
-    ///   - rows: encoded rows.
+    ///   - groups: of encoded rows, each computed together.
     ///   - engine: the model.
-    ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - threads: that compute.
-    ///   - checkCancellation: called between groups; what it throws ends the work.
-    /// - Returns: one for each row.
-    /// - Throws: what `checkCancellation` throws.
+    ///   - receive: gets each group's place and numbers, in any order; what it throws ends the work.
+    /// - Throws: what `receive` throws.
     package static func baseLogProbabilities(
-        of rows: [TokenizedRow], engine: MicroBatchEngine, microBatchTokens: Int,
-        threads: DecoderThreads, checkCancellation: () throws -> Void = {}
-    ) throws -> [Double] {
-        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
-        var values = [[Double]](repeating: [], count: groups.count)
+        of groups: [[TokenizedRow]], engine: MicroBatchEngine, threads: DecoderThreads,
+        receive: (Int, ReferencePiece) throws -> Void
+    ) throws {
         try threads.forEach(groups.count) { index, workspace, place in
             engine.baseLogProbabilities(of: groups[index], workspace: workspace, place: place)
         } receive: { index, found in
-            try checkCancellation()
-            // A pass without a progress cannot be abandoned.
-            values[index] = found ?? []
+            guard let found else {
+                preconditionFailure("a pass without a progress cannot be abandoned")
+            }
+            try receive(
+                index, ReferencePiece(values: found, worker: WorkerName.own, attempt: 1))
         }
-        return values.flatMap(\.self)
     }
 }

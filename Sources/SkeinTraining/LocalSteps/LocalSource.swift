@@ -217,8 +217,9 @@ struct InProcessRounds: LocalSource {
                 let name = outcome.state.digest
                 states.keep(outcome.state, name, of: work.worker, afterRound: round.number)
                 var result = MicroBatchResult(
-                    index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
-                    attempt: 1, state: NamedState(digest: name, state: outcome.state))
+                    index: work.worker, sum: outcome.sum, digest: outcome.digest,
+                    worker: WorkerName.own, attempt: 1,
+                    state: NamedState(digest: name, state: outcome.state))
                 if let recipe, let digest {
                     result.inputs = WorkInputs(
                         recipe, parameters: digest, work: work, state: round.starts[work.worker])

@@ -190,7 +190,8 @@ extension MicroBatchEngine {
             gradient: gradient)
         return (
             MicroBatchResult(
-                index: microBatch.index, sum: sum, digest: digest, worker: "local", attempt: 1),
+                index: microBatch.index, sum: sum, digest: digest, worker: WorkerName.own,
+                attempt: 1),
             rest
         )
     }

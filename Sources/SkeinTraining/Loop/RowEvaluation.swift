@@ -42,22 +42,41 @@ package struct RowEvaluation: Sendable, Equatable {
         microBatchTokens: Int, threads: DecoderThreads,
         checkCancellation: () throws -> Void = {}
     ) throws -> RowEvaluation {
+        var losses: [Int: BatchLoss] = [:]
+        try forEachGroup(
+            rows, engine: engine, parameters: parameters, microBatchTokens: microBatchTokens,
+            threads: threads
+        ) { index, _, loss in
+            try checkCancellation()
+            losses[index] = loss
+        }
+        return RowEvaluation(
+            losses: losses.keys.sorted().compactMap { losses[$0] }, rows: rows.count,
+            comparesAnswers: engine.preference != nil)
+    }
+
+    /// Calls `receive` with the place, the rows and the loss of each group, in any order.
+    ///
+    /// - Throws: what `receive` throws.
+    static func forEachGroup(
+        _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float]?,
+        microBatchTokens: Int, threads: DecoderThreads,
+        receive: (Int, [TokenizedRow], BatchLoss) throws -> Void
+    ) throws {
         let comparesAnswers = engine.preference != nil
         let groups = groups(
             of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
         let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
-        var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
         try threads.forEach(groups.count) { index, workspace, place in
             engine.loss(
                 of: groups[index], tokenShare: share, parameters: parameters,
                 workspace: workspace, place: place)
         } receive: { index, loss in
-            try checkCancellation()
-            // A pass without a progress cannot be abandoned.
-            losses[index] = loss ?? BatchLoss()
+            guard let loss else {
+                preconditionFailure("a pass without a progress cannot be abandoned")
+            }
+            try receive(index, groups[index], loss)
         }
-        return RowEvaluation(
-            losses: losses, rows: rows.count, comparesAnswers: comparesAnswers)
     }
 
     /// The rows that are evaluated together, in file order: the same in one process and in a cluster.

@@ -10,9 +10,11 @@ extension TrainingLoop {
     /// Validates, and keeps the adapter if it is the best so far.
     ///
     /// If validation was asked for but has no rows, the loss is null and decides nothing.
-    mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
+    mutating func judge(
+        _ metrics: borrowing Metrics, _ ledger: borrowing Ledger, epoch: Int
+    ) throws {
         guard job.wantsValidation else { return }
-        let line = try validated(epoch: epoch)
+        let line = try validated(ledger, epoch: epoch)
         let isBest =
             line.loss.map { stopping.record(loss: $0, accuracy: line.tokenAccuracy, step: step) }
             ?? false
@@ -26,16 +28,27 @@ extension TrainingLoop {
 
     /// Validates before the first step, and answers the sample prompts. Only people read it: nothing
     /// is decided by it.
-    func judgeAtStart(_ metrics: borrowing Metrics) throws {
+    func judgeAtStart(_ metrics: borrowing Metrics, _ ledger: borrowing Ledger) throws {
         guard step == 0, job.validatesAtStart else { return }
-        let line = try validated(epoch: 0)
+        let line = try validated(ledger, epoch: 0)
         try metrics.append(line)
         try report(.validation(line, isBest: false))
         try writeSamples(metrics, epoch: 0)
     }
 
-    private func validated(epoch: Int) throws -> ValidationMetrics {
-        let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
+    /// Validates, and writes into the ledger who has computed what.
+    private func validated(
+        _ ledger: borrowing Ledger, epoch: Int
+    ) throws -> ValidationMetrics {
+        var result = RowEvaluation()
+        if !job.validation.isEmpty {
+            let found = try evaluate(
+                EvaluationRequest(
+                    rows: job.validation, step: step, state: local?.outer.values ?? parameters,
+                    count: parameters.count))
+            try ledger.append(found.entries(.validation, step: step))
+            result = found.evaluation
+        }
         return ValidationMetrics(
             step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens,
             tokenAccuracy: result.tokenAccuracy, namesAccuracy: stopping.metric == .accuracy)

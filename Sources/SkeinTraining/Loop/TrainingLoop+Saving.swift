@@ -22,6 +22,7 @@ extension TrainingLoop {
             return try markOtherEngines(runFile.otherEnginesFrom)
         }
         let recorded = try job.checkResume(in: directory)
+        recordedReferences = recorded?.referencesDigest
         if let recorded, !recorded.namesRows {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
@@ -108,7 +109,8 @@ extension TrainingLoop {
         do {
             let found = try Ledger.verify(
                 ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
-                parameters: [0: beginning.description], doneSteps: step,
+                parameters: [0: beginning.description], references: recordedReferences,
+                doneSteps: step,
                 microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
             guard let first = found.findings.first else { return }
             try report(

@@ -46,8 +46,8 @@ package struct TrainingLoop {
     let job: TrainingJob
     let directory: RunDirectory
     let source: any GradientSource
-    /// Evaluates a parameter vector on the validation rows.
-    let validate: ([Float]) throws -> RowEvaluation
+    /// The loss of rows with parameters.
+    let evaluate: (EvaluationRequest) throws -> RecordedEvaluation
     /// Answers the sample prompts with a parameter vector, after a step of an epoch.
     let sample: ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics]
     let report: (Event) throws -> Void
@@ -70,6 +70,8 @@ package struct TrainingLoop {
     let admitsOtherEngines: Bool
     /// The first step for which that was so, in this process or an earlier one.
     var otherEnginesFrom: Int?
+    /// What run.json says of the references, which the ledger must have; nil: nothing.
+    var recordedReferences: String?
 
     /// Continues the run from its newest good checkpoint, or begins it.
     ///
@@ -78,7 +80,7 @@ package struct TrainingLoop {
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
         job: TrainingJob, directory: RunDirectory, source: any GradientSource,
-        validate: @escaping ([Float]) throws -> RowEvaluation,
+        evaluate: @escaping (EvaluationRequest) throws -> RecordedEvaluation,
         sample: @escaping ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics] = {
             _, _, _ in []
         },
@@ -90,7 +92,7 @@ package struct TrainingLoop {
         self.job = job
         self.directory = directory
         self.source = source
-        self.validate = validate
+        self.evaluate = evaluate
         self.sample = sample
         self.report = report
         self.shouldStop = shouldStop
@@ -132,12 +134,14 @@ package struct TrainingLoop {
 
     private mutating func runSteps() throws -> Outcome {
         let ledger = try Ledger(
-            path: directory.ledger, keepingThroughStep: step, in: directory.store)
+            path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
+            in: directory.store)
         let metrics = try Metrics(
             path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
             in: directory.store)
         try checkLedger()
-        try judgeAtStart(metrics)
+        if step == 0 { try ledger.append(job.referenceEntries) }
+        try judgeAtStart(metrics, ledger)
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
@@ -167,7 +171,7 @@ package struct TrainingLoop {
 
             let isJudged = job.validations.isDue(after: step)
             if isJudged {
-                try judge(metrics, epoch: planned.epoch)
+                try judge(metrics, ledger, epoch: planned.epoch)
                 try writeSamples(metrics, epoch: planned.epoch)
             }
             let interrupted = shouldStop()
@@ -235,11 +239,24 @@ package struct TrainingLoop {
         return norm
     }
 
-    /// The adapter that was kept, for the test rows.
-    package func keptParameters() throws -> [Float] {
-        try TrainingJob.exported(
+    /// The loss of the kept adapter on the test rows of a complete run; its groups are in the ledger
+    /// then.
+    ///
+    /// - Returns: nil without test rows.
+    /// - Throws: what the loop's `evaluate` throws; `FileError`.
+    package func test() throws -> RowEvaluation? {
+        guard !job.test.isEmpty else { return nil }
+        let kept = try TrainingJob.exported(
             directory.adapter, shape: job.shape, export: job.export, in: directory.store
         ).values
+        let found = try evaluate(
+            EvaluationRequest(
+                rows: job.test, step: step,
+                state: local == nil ? kept : OuterState(parameters: kept).values,
+                count: kept.count))
+        try Ledger(appendingTo: directory.ledger, in: directory.store)
+            .append(found.entries(.test, step: step))
+        return found.evaluation
     }
 
     private static func isDue(_ step: Int, every count: Int) -> Bool {

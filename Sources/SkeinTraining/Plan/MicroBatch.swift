@@ -95,7 +95,7 @@ package struct MicroBatchResult: Sendable {
     package var attempt: Int
     /// Of a logical worker, after the round; nil for a micro-batch.
     package var state: NamedState?
-    /// What it was computed from; nil where nobody records that.
+    /// What it was computed from; nil where that is not recorded.
     package var inputs: WorkInputs?
     /// Of each row, where nothing else is asked for.
     package var logProbabilities: [Double] = []

@@ -6,7 +6,7 @@ package struct WorkRecipe: Sendable, Equatable {
 
     /// - Parameters:
     ///   - model: SHA-256 of the base model, 32 bytes.
-    ///   - configuration: as whoever computes has read it.
+    ///   - configuration: as the process that computes has read it.
     package init(model: [UInt8], _ configuration: TrainingConfiguration) {
         var fields = DigestFields("skein recipe 1")
         fields.append(model)
@@ -38,7 +38,7 @@ extension TrainingJob {
 
 /// Names all that a result is computed from: base model, recipe, parameters, rows, step and place.
 ///
-/// Whoever computes says what it has computed from, and the coordinator compares that with what the
+/// Each worker says what it has computed from, and the coordinator compares that with what the
 /// plan asks for. The ledger records it. A number that is counted, such as a version or a term, can
 /// mean one thing to one process and another thing to the next; bytes mean themselves.
 package struct WorkInputs: Sendable, Equatable {
@@ -84,9 +84,10 @@ package struct WorkInputs: Sendable, Equatable {
         self.init(parameters, fields)
     }
 
-    /// Those of the log-probabilities of rows under the base model.
-    package init(_ recipe: WorkRecipe, underBaseModel rows: [TokenizedRow], index: Int) {
-        var fields = recipe.fields("log-probabilities", step: 0, index: index, parameters: nil)
+    /// Those of the log-probabilities of rows under the base model, which depend on no place: what was
+    /// not yet computed is leased in other rounds.
+    package init(_ recipe: WorkRecipe, underBaseModel rows: [TokenizedRow]) {
+        var fields = recipe.fields("log-probabilities", step: 0, index: 0, parameters: nil)
         fields.append(answers: rows)
         self.init(nil, fields)
     }

@@ -23,6 +23,17 @@ package enum LedgerFinding: Sendable, Equatable {
     /// The step was not computed with the parameters that the step before it led to.
     case parametersUnknown(step: Int, checkpoint: String, found: String)
 
+    /// Groups of rows are numbered from 0 on, each once.
+    case groupUnexpected(rows: String, step: Int, expected: Int, found: Int)
+    case groupParametersDiffer(rows: String, step: Int, first: String, found: String)
+    /// What was validated is not what the step led to, or the next step began with.
+    case validationParametersUnknown(step: Int, expected: String, found: String)
+    case validationMissing(step: Int)
+    /// Lines of a validation of which the metrics say nothing, though they go on.
+    case validationUnknown(step: Int)
+    case validationDiffers(step: Int, field: String, ledger: String, metrics: String)
+    case referencesDiffer(recorded: String, ledger: String)
+
     /// Whether it is about metrics.jsonl alone.
     package var isOfMetrics: Bool {
         switch self {
@@ -38,6 +49,8 @@ package struct LedgerReport: Sendable, Equatable {
     package var microBatches = 0
     package var tokens = 0
     package var lossTokens = 0
+    /// Of groups of rows: validations, test rows, and log-probabilities under the base model.
+    package var groups = 0
     package var findingCount = 0
     /// The first findings, up to a limit.
     package var findings: [LedgerFinding] = []
@@ -50,7 +63,8 @@ package struct LedgerReport: Sendable, Equatable {
 
 extension Ledger {
     /// Checks that every micro-batch of every committed step is in the ledger exactly once, and
-    /// that the ledger's sums are those of the metrics.
+    /// that the ledger's sums are those of the metrics. The same for the groups of validations; and
+    /// that log-probabilities under the base model are those that run.json names.
     ///
     /// The loss of a step is summed in the order of the reduction tree, so it must be equal to the
     /// last digit. Steps that the metrics lack are uncommitted: a run that was killed between its
@@ -62,6 +76,7 @@ extension Ledger {
     ///   - store: where both are.
     ///   - parameters: SHA-256, as hexadecimal digits, of the parameters after some steps (0: before
     ///     the first), as checkpoints have them: the next step must name them.
+    ///   - references: what run.json names of them; nil: it names none.
     ///   - doneSteps: how many steps are done, if the caller knows.
     ///   - microBatchCount: number of micro-batches of a step by the plan, if the caller has it;
     ///     otherwise the highest index says how many there are.
@@ -69,18 +84,26 @@ extension Ledger {
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     package static func verify(
         ledger: String, metrics: String, in store: any Store = DiskStore(),
-        parameters: [Int: String] = [:], doneSteps: Int = 0,
+        parameters: [Int: String] = [:], references: String? = nil, doneSteps: Int = 0,
         microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
         var steps: [Int] = []
+        var validations: [Int: ValidationMetrics] = [:]
         try Metrics.read(path: metrics, in: store) { record in
-            guard case .step(let metrics) = record else { return }
-            committed[metrics.step] = metrics
-            steps.append(metrics.step)
+            switch record {
+            case .step(let metrics):
+                committed[metrics.step] = metrics
+                steps.append(metrics.step)
+            case .validation(let metrics): validations[metrics.step] = metrics
+            case .sample: break
+            }
         }
         var check = Check(
-            committed: committed, microBatchCount: microBatchCount, parameters: parameters)
+            committed: committed, microBatchCount: microBatchCount, parameters: parameters,
+            groups: GroupCheck(
+                validations: validations, parameters: parameters, references: references,
+                lastStep: steps.max() ?? 0))
         // Every step from 1 on, once and in order: a step may not be missing from both files.
         for (place, step) in steps.enumerated() where step != place + 1 {
             check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))
@@ -99,6 +122,7 @@ extension Ledger {
         let committed: [Int: StepMetrics]
         let microBatchCount: ((Int) -> Int)?
         let parameters: [Int: String]
+        var groups: GroupCheck
         let lastCommitted: Int
         /// Ascending. Only these steps are visited: a damaged number may be of any size.
         let committedSteps: [Int]
@@ -110,8 +134,9 @@ extension Ledger {
 
         init(
             committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?,
-            parameters: [Int: String]
+            parameters: [Int: String], groups: GroupCheck
         ) {
+            self.groups = groups
             self.committed = committed
             self.parameters = parameters
             self.microBatchCount = microBatchCount
@@ -119,14 +144,23 @@ extension Ledger {
             lastCommitted = committedSteps.last ?? 0
         }
 
-        mutating func take(_ entry: LedgerEntry) {
-            if let open = entries.first, open.step != entry.step { closeStep() }
-            entries.append(entry)
+        mutating func take(_ record: Record) {
+            switch record {
+            case .microBatch(let entry):
+                groups.close(&report)
+                if let open = entries.first, open.step != entry.step { closeStep() }
+                entries.append(entry)
+            case .group(let entry):
+                // What is judged after a step comes after all lines of the step.
+                closeStep()
+                groups.take(entry, &report)
+            }
         }
 
         mutating func finish() {
             closeStep()
             noteMissing { _ in true }
+            groups.finish(&report)
         }
 
         /// Notes the committed steps after `lastStep`, as far as `isDue`.
@@ -165,6 +199,11 @@ extension Ledger {
                     .parametersDiffer(
                         step: step, microBatch: other.microBatch, first: first,
                         found: other.parametersDigest ?? ""))
+            }
+            if let judged = groups.judged, judged.step == step - 1, judged.parameters != first {
+                report.note(
+                    .validationParametersUnknown(
+                        step: step - 1, expected: first, found: judged.parameters))
             }
             if let expected = parameters[step - 1], expected != first {
                 report.note(

@@ -87,11 +87,18 @@ extension LedgerEntry {
 }
 
 /// The record of every micro-batch of every committed step, made durable before the step changes
-/// the adapter.
+/// the adapter; and of every group of rows whose loss, or log-probabilities under the base model, the
+/// run uses, made durable before it does.
 package struct Ledger: ~Copyable {
+    package enum Record: Sendable, Equatable {
+        case microBatch(LedgerEntry)
+        case group(GroupEntry)
+    }
+
     private let file: LineFile
 
-    /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from.
+    /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from; below 0: no
+    /// line.
     ///
     /// - Throws: `FileError`.
     package init(
@@ -105,17 +112,41 @@ package struct Ledger: ~Copyable {
         try file.append(entries.sorted { $0.microBatch < $1.microBatch }.map(\.line))
     }
 
+    /// Opens `ledger.jsonl` and keeps all of it.
+    ///
+    /// - Throws: `FileError`.
+    init(appendingTo path: String, in store: any Store) throws {
+        file = try LineFile(appendingTo: path, in: store)
+    }
+
+    /// Appends the lines of groups of rows, in this order, and flushes them.
+    package func append(_ entries: [GroupEntry]) throws {
+        try file.append(entries.map(\.line))
+    }
+
     /// Calls `body` with every whole line of a ledger.
     ///
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
     package static func read(
-        path: String, in store: any Store = DiskStore(), _ body: (LedgerEntry) throws -> Void
+        path: String, in store: any Store = DiskStore(), _ body: (Record) throws -> Void
     ) throws {
         try LineFile.forEachLine(of: path, in: store) { line in
-            try body(
-                LedgerEntry(line: line.bytes)
-                    ?? RecordFile.decode(
-                        LedgerEntry.self, from: line.bytes, path: path, line: line.number))
+            try body(record(line.bytes, path: path, line: line.number))
         }
     }
+
+    /// - Throws: `TrainingError.damagedRecord`.
+    static func record(
+        _ line: UnsafeRawBufferPointer, path: String, line number: Int?
+    ) throws -> Record {
+        if let entry = LedgerEntry(line: line) { return .microBatch(entry) }
+        if let entry = GroupEntry(line: line) { return .group(entry) }
+        return line.firstRange(of: groupMark) == nil
+            ? .microBatch(
+                try RecordFile.decode(LedgerEntry.self, from: line, path: path, line: number))
+            : .group(try RecordFile.decode(GroupEntry.self, from: line, path: path, line: number))
+    }
+
+    // No text in a line has these bytes: its own quotation marks follow a backslash.
+    private static let groupMark = Array("_group\":".utf8)
 }

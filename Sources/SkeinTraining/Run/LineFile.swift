@@ -26,6 +26,14 @@ package struct LineFile: ~Copyable {
         self.file = file
     }
 
+    /// Opens or makes the file and keeps all of it.
+    ///
+    /// - Throws: `FileError`.
+    init(appendingTo path: String, in store: any Store) throws {
+        file = try store.growingFile(path)
+        self.path = path
+    }
+
     private static func replace(
         _ path: String, keepingThroughStep step: Int, in store: any Store
     ) throws {

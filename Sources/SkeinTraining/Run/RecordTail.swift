@@ -44,20 +44,18 @@ extension Ledger {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - body: gets each entry.
+    ///   - body: gets each of them.
     /// - Returns: how many lines are damaged.
     /// - Throws: `FileError`; `TrainingError.damagedRecord` for a line that does not end.
     package static func readWhatIsWhole(
-        path: String, _ body: (LedgerEntry) -> Void
+        path: String, _ body: (Record) -> Void
     ) throws -> Int {
         var (damaged, offset) = (0, 0)
         while true {
             let end = try LinePieces.lines(of: path, from: offset) { line in
-                if let entry = LedgerEntry(line: line)
-                    ?? (try? RecordFile.decode(LedgerEntry.self, from: line, path: path))
-                {
-                    body(entry)
-                } else {
+                do {
+                    body(try record(line, path: path, line: nil))
+                } catch is TrainingError {
                     damaged += 1
                 }
                 return true

@@ -22,9 +22,15 @@ package struct RunFile: Sendable, Equatable {
     package var recipeDigest: String?
     /// Of the adapter that the run started from, if there is one.
     package var initAdapterDigest: String?
+    /// What this machine makes of a fixed piece of work (`KnownAnswer.text`); nil, and not written, in a
+    /// file that an older version wrote.
+    package var knownAnswer: String?
     /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
+    /// Of what the loss reads of the base model (`References`). nil, and not written, of another loss
+    /// and by older versions.
+    package var referencesDigest: String?
     package var configuration: TrainingConfiguration
     /// The first step for which workers with other engines were admitted (`--admit-other-engines`):
     /// from there on the bits depend on who computed what. nil: never; the file then lacks the field.
@@ -55,23 +61,31 @@ package struct RunFile: Sendable, Equatable {
     /// The text of run.json.
     package var text: String {
         func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        let mark: [JSONLine.Field] =
+        var fields: [JSONLine.Field] =
             otherEnginesFrom.map { [(Self.otherEnginesField, .integer($0))] } ?? []
-        return RecordFile.text(
-            mark + [
-                ("version", .string(version)), ("fingerprint", .string(fingerprint)),
-                ("model", .string(model)), ("model_sha256", .string(modelDigest)),
-                ("data", .string(data)), ("data_sha256", .string(dataDigest)),
-                ("validation_sha256", optional(validationDigest)),
-                ("test_sha256", optional(testDigest)),
-                ("init_adapter_sha256", optional(initAdapterDigest)),
-                ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
-                ("recipe_sha256", optional(recipeDigest)),
-                ("configuration_sha256", .string(configuration.digest.description)),
-                ("configuration", .object(configuration.fields)),
-            ]) + "\n"
+        fields += [
+            ("version", .string(version)), ("fingerprint", .string(fingerprint)),
+            ("model", .string(model)), ("model_sha256", .string(modelDigest)),
+            ("data", .string(data)), ("data_sha256", .string(dataDigest)),
+            ("validation_sha256", optional(validationDigest)),
+            ("test_sha256", optional(testDigest)),
+            ("init_adapter_sha256", optional(initAdapterDigest)),
+            ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
+        ]
+        if let referencesDigest {
+            fields.append((Self.referencesKey, .string(referencesDigest)))
+        }
+        if let knownAnswer { fields.append((Self.answerKey, .string(knownAnswer))) }
+        fields += [
+            ("recipe_sha256", optional(recipeDigest)),
+            ("configuration_sha256", .string(configuration.digest.description)),
+            ("configuration", .object(configuration.fields)),
+        ]
+        return RecordFile.text(fields) + "\n"
     }
 
+    private static let referencesKey = "references_sha256"
+    private static let answerKey = "known_answer"
     package static let otherEnginesField = "other_engines_from_step"
 
     /// Notes in a run.json that other engines are admitted from a step on; all else stays as it is,
@@ -83,7 +97,7 @@ package struct RunFile: Sendable, Equatable {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         lines.removeAll { $0.hasPrefix("  \"\(otherEnginesField)\":") }
         guard lines.first == "{" else {
-            // Somebody has formatted it.
+            // Another program has formatted it.
             var run = try RunFile(path: path, in: store)
             run.otherEnginesFrom = step
             return try run.write(to: path, in: store)
@@ -133,6 +147,8 @@ package struct RunFile: Sendable, Equatable {
             rowsDigest: object["rows_sha256"] as? String,
             planDigest: object["plan_sha256"] as? String,
             configuration: configuration)
+        referencesDigest = object[Self.referencesKey] as? String
+        knownAnswer = object[Self.answerKey] as? String
         if let value = object[Self.otherEnginesField] {
             guard let number = value as? NSNumber, !JSONKind.isBool(number),
                 let step = value as? Int, step > 0
@@ -143,6 +159,8 @@ package struct RunFile: Sendable, Equatable {
 
     static let fingerprintField = "fingerprint"
     static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
+    static let answerField = "answer to a fixed piece of work (SHA-256)"
+    static let referencesField = "log-probabilities under the base model (SHA-256)"
 
     /// Whether the file has the digests of rows and plan, for a resumed run to compare.
     var namesRows: Bool { rowsDigest != nil && planDigest != nil }
@@ -180,7 +198,17 @@ package struct RunFile: Sendable, Equatable {
             compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
             compare(Self.madeFields[1], recorded.planDigest, planDigest)
         }
+        // They are computed after the first comparison.
+        if differences.isEmpty, recorded.referencesDigest != nil, referencesDigest != nil {
+            compare(Self.referencesField, recorded.referencesDigest, referencesDigest)
+        }
         compare(Self.fingerprintField, recorded.fingerprint, fingerprint)
+        // It depends on the options and the model, too.
+        if differences.isEmpty, let then = recorded.knownAnswer.flatMap(KnownAnswer.digest),
+            let now = knownAnswer.flatMap(KnownAnswer.digest)
+        {
+            compare(Self.answerField, then.description, now.description)
+        }
         guard differences.isEmpty else {
             throw TrainingError.resumeDiffers(path: path, differences: differences)
         }

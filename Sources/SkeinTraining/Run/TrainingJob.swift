@@ -7,8 +7,8 @@ import SkeinText
 
 /// Everything that determines a run, read and checked: model, rows, plan, adapter shape.
 ///
-/// Nothing is computed or written yet, and no weights are loaded; every mistake in the input is
-/// reported here.
+/// Nothing of the run is computed or written yet, and no weights are loaded; every mistake in the input
+/// is reported here.
 package struct TrainingJob: Sendable {
     package let configuration: TrainingConfiguration
     package let model: ModelDirectory
@@ -33,7 +33,10 @@ package struct TrainingJob: Sendable {
     /// The text of ids, and the tokens that end an answer, for samples.
     let decode: @Sendable ([Int32]) -> String
     let endOfTurnIDs: Set<Int32>
-    package let runFile: RunFile
+    package internal(set) var runFile: RunFile
+    /// Who has computed what the loss reads of the base model, for the ledger; empty until
+    /// `References.attach`, and unless the loss is DPO's.
+    package internal(set) var referenceEntries: [GroupEntry] = []
     /// The token that begins rows of text and pairs without a template; nil if the model's
     /// tokenizer wants none.
     package let beginToken: String?
@@ -135,7 +138,7 @@ package struct TrainingJob: Sendable {
             lines: file.lines, encoded: encoded, split: split,
             trainingRows: trainingGroups.count, validation: held?.encoded,
             plan: plan, configuration: configuration, encoder: encoder)
-        runFile = RunFile(
+        var runFile = RunFile(
             version: version,
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
             model: model.path, data: dataPath, modelDigest: modelDigest.wait().description,
@@ -144,6 +147,8 @@ package struct TrainingJob: Sendable {
             recipeDigest: try ResolvedRecipe.digest(configuration, shape).description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
+        runFile.knownAnswer = KnownAnswer.text(try KnownAnswer.digest(configuration, model))
+        self.runFile = runFile
     }
 
     /// Whether each row is a pair of answers.

@@ -87,13 +87,6 @@ package struct TrainingRun: Sendable {
         try directory.takeOver()
         let engine = try engine(compute, features: features, report: report)
         let configuration = self.job.configuration
-        func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {
-            try compute.turns.pass {
-                try RowEvaluation.run(
-                    rows, engine: engine, parameters: parameters,
-                    microBatchTokens: configuration.microBatchTokens, threads: compute.threads)
-            }
-        }
         let samples =
             self.job.samplePrompts.isEmpty
             ? nil : SampleMaker(job: self.job, threads: compute.threads.threadCount)
@@ -104,13 +97,15 @@ package struct TrainingRun: Sendable {
             let warnings = try compute.turns.pass {
                 try References.attach(
                     to: &referenced, cache: self.job.referenceCache,
-                    compute: {
-                        try report(.references($0.count))
-                        return try RowEvaluation.baseLogProbabilities(
-                            of: $0, engine: engine,
-                            microBatchTokens: configuration.microBatchTokens,
-                            threads: compute.threads,
-                            checkCancellation: { if shouldStop() { throw CancellationError() } })
+                    announce: { try report(.references($0)) },
+                    compute: { groups, deliver in
+                        if shouldStop() { throw CancellationError() }
+                        try RowEvaluation.baseLogProbabilities(
+                            of: groups, engine: engine, threads: compute.threads
+                        ) { index, piece in
+                            try deliver(index, piece)
+                            if shouldStop() { throw CancellationError() }
+                        }
                     })
             }
             for warning in warnings { try report(.warning(warning.text)) }
@@ -125,7 +120,14 @@ package struct TrainingRun: Sendable {
                     engine: engine, threads: compute.threads, logical: job.logicalWorkers(engine),
                     recipe: job.workRecipe),
                 turns: compute.turns),
-            validate: { [job] in try evaluate(job.validation, $0) },
+            evaluate: { [job] request in
+                try compute.turns.pass {
+                    try RecordedEvaluation.run(
+                        request, recipe: job.workRecipe, engine: engine,
+                        microBatchTokens: configuration.microBatchTokens,
+                        threads: compute.threads)
+                }
+            },
             sample: { parameters, step, epoch in
                 guard let samples else { return [] }
                 return try compute.turns.pass {
@@ -139,10 +141,7 @@ package struct TrainingRun: Sendable {
         try report(.ready)
         let outcome = try loop.run()
         try report(.trained)
-        guard outcome.isComplete, !job.test.isEmpty else {
-            return RunEnding(outcome: outcome, directory: directory, test: nil)
-        }
-        let test = try evaluate(job.test, loop.keptParameters())
+        let test = outcome.isComplete ? try loop.test() : nil
         try warn(of: engine, report)
         return RunEnding(outcome: outcome, directory: directory, test: test)
     }

@@ -12,6 +12,8 @@ struct LawBench {
         var files: [String: String]
         /// Without clocks, and without who computed.
         var metrics: [String]
+        /// Lines of the ledger, without who computed and how often it was leased.
+        var ledger: [String]
         /// Steps that the ledger proves.
         var provedSteps: Int
 
@@ -112,6 +114,7 @@ struct LawBench {
         return Outcome(
             files: try bench.result(of: output),
             metrics: try bench.metricsWithoutCluster(output),
+            ledger: try bench.ledgerWithoutWorkers(output),
             provedSteps: try #require(ledger?["steps"] as? Int, "\(proof.output)"))
     }
 
@@ -138,6 +141,13 @@ extension LawWay {
 }
 
 extension Workbench {
+    /// The lines of ledger.jsonl without who computed, and how often it was leased.
+    func ledgerWithoutWorkers(_ output: String) throws -> [String] {
+        try text(path(output) + "/ledger.jsonl").split(separator: "\n").map {
+            String($0).replacing(/"worker":"[^"]*","attempt":[0-9]+,/, with: "")
+        }
+    }
+
     /// The lines of metrics.jsonl without what depends on a clock, or on who computed.
     func metricsWithoutCluster(_ output: String) throws -> [String] {
         try metrics(of: output).map { line in

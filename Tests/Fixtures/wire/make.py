@@ -43,10 +43,11 @@ def run(start, count):
 TOKEN = b"skein"
 TERM = 7
 MODEL, DATA, OPTIONS, VALUES = run(0x60, 32), run(0x80, 32), run(0xA0, 32), run(0xD0, 32)
+ANSWER = run(0x01, 32)
 
-hello = (struct.pack("<BBB", 3, 3, 1) + text("goose-1") + run(0x10, 16) + run(0x20, 32)
+hello = (struct.pack("<BBB", 4, 4, 1) + text("goose-1") + run(0x10, 16) + run(0x20, 32)
          + text("skein 0.1.0"))
-challenge = struct.pack("<B", 3) + run(0x40, 32)
+challenge = struct.pack("<B", 4) + run(0x40, 32)
 transcript = hashlib.sha256(hello + challenge).digest()
 worker_proof = mac(TOKEN, b"skein worker proof 1", transcript)
 coordinator_proof = mac(TOKEN, b"skein coordinator proof 1", transcript)
@@ -55,11 +56,11 @@ up = mac(session, b"worker to coordinator")
 down = mac(session, b"coordinator to worker")
 
 offer = (coordinator_proof + struct.pack("<I", TERM) + run(0xC0, 16) + MODEL + DATA + OPTIONS
-         + VALUES
+         + VALUES + ANSWER
          + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
          + struct.pack("<I", 10) + b'{"rank":8}' + struct.pack("<II", 512, 1)
          + text("model.safetensors") + struct.pack("<Q", 5) + hashlib.sha256(b"goose").digest())
-ready = (MODEL + DATA + OPTIONS + VALUES + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
+ready = (MODEL + DATA + OPTIONS + VALUES + ANSWER + text("skein 0.1.0 openblas 0.3.30 Haswell f32")
          + struct.pack("<HQ", 2, 3) + digest("old parameters") + struct.pack("<I", 1) + key(4, 1))
 lease = (key(5, 2) + struct.pack("<IBIQ", 1, 1, 9, 3) + digest("old parameters") + struct.pack("<I", 1)
          + struct.pack("<II4i", 17, 4, 1, 450, 28, 2) + struct.pack("<III", 1, 2, 4))
@@ -122,7 +123,7 @@ OLD = (struct.pack("<H", 1)
 
 
 def header(major, number, term, sequence, message, checksum):
-    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 3, number, 0, 40, term, sequence,
+    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 4, number, 0, 40, term, sequence,
                        len(message), len(message), checksum)
     return head + struct.pack("<I", crc32c(head))
 

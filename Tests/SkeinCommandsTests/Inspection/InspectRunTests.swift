@@ -161,7 +161,10 @@ import Testing
             let found = try facts(directory, "--verify-ledger")
             #expect(
                 found["ledger"] as? [String: Int]
-                    == ["steps": 3, "micro_batches": 6, "tokens": 60, "loss_tokens": 24])
+                    == [
+                        "steps": 3, "micro_batches": 6, "tokens": 60, "loss_tokens": 24,
+                        "groups": 0,
+                    ])
             #expect(
                 inspect(directory, "--verify-ledger").output.contains(
                     "each micro-batch was counted exactly once: 3 steps, 6 micro-batches, "

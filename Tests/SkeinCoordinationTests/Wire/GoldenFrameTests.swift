@@ -17,11 +17,11 @@ struct GoldenFrameTests {
 
     private var hello: Hello {
         Hello(
-            minor: 3...3, role: .worker, name: "goose-1", incarnation: run(0x10, 16),
+            minor: 4...4, role: .worker, name: "goose-1", incarnation: run(0x10, 16),
             nonce: run(0x20, 32), software: "skein 0.1.0")
     }
 
-    private var challenge: Challenge { Challenge(minor: 3, nonce: run(0x40, 32)) }
+    private var challenge: Challenge { Challenge(minor: 4, nonce: run(0x40, 32)) }
 
     private var transcript: HandshakeTranscript {
         HandshakeTranscript(hello: hello, challenge: challenge)
@@ -32,6 +32,7 @@ struct GoldenFrameTests {
             proof: transcript.coordinatorProof(token: token), term: 7,
             start: run(0xc0, 16), modelDigest: run(0x60, 32), dataDigest: run(0x80, 32),
             configurationDigest: run(0xa0, 32), recipeDigest: run(0xd0, 32),
+            answerDigest: run(0x01, 32),
             fingerprint: fingerprint,
             configuration: Array(#"{"rank":8}"#.utf8), longestRow: 512,
             modelFiles: [
@@ -43,6 +44,7 @@ struct GoldenFrameTests {
         Ready(
             modelDigest: run(0x60, 32), dataDigest: run(0x80, 32),
             configurationDigest: run(0xa0, 32), recipeDigest: run(0xd0, 32),
+            answerDigest: run(0x01, 32),
             fingerprint: fingerprint, threads: 2,
             parameterVersion: 3, parameterDigest: digest("old parameters"),
             held: [WorkKey(round: 4, index: 1)])

@@ -19,13 +19,14 @@ struct HandshakeTests {
         proof: [UInt8](repeating: 0, count: 32), term: 4,
         start: [UInt8](repeating: 5, count: 16), modelDigest: Self.digest,
         dataDigest: Self.digest, configurationDigest: Self.digest, recipeDigest: Self.digest,
+        answerDigest: Self.digest,
         fingerprint: "engine A",
         configuration: [1, 2], longestRow: 100,
         modelFiles: [.init(name: "m", byteCount: 1, digest: Self.digest)])
 
     private let ready = Ready(
         modelDigest: Self.digest, dataDigest: Self.digest, configurationDigest: Self.digest,
-        recipeDigest: Self.digest,
+        recipeDigest: Self.digest, answerDigest: Self.digest,
         fingerprint: "engine A", threads: 1, held: [])
 
     private func coordinator(
@@ -208,7 +209,7 @@ struct HandshakeTests {
             var coordinator = coordinator()
             let found = rejection(of: .hello(hello(0...2, role: role)), by: &coordinator)
             #expect(found?.code == .version)
-            #expect(found?.reason.contains("speaks 2.3 to 2.3, 'w1' 2.0 to 2.2") == true)
+            #expect(found?.reason.contains("speaks 2.4 to 2.4, 'w1' 2.0 to 2.2") == true)
         }
     }
 
@@ -220,6 +221,7 @@ struct HandshakeTests {
             (.version, { $0.recipeDigest = other }),
             (.configuration, { $0.configurationDigest = other }),
             (.fingerprint, { $0.fingerprint = "engine B" }),
+            (.fingerprint, { $0.answerDigest = other }),
         ]
         for (code, change) in cases {
             var worker = WorkerHandshake(token: token, hello: hello())
@@ -230,7 +232,7 @@ struct HandshakeTests {
             let found = try rejection(of: .ready(ready), by: &coordinator).found()
             #expect(found.code == code)
             let facts =
-                code == .fingerprint
+                ready.fingerprint != offer.fingerprint
                 ? ["engine A", "engine B"] : [Hex.text(Self.digest), Hex.text(other)]
             #expect(facts.allSatisfy(found.reason.contains))
         }

@@ -134,7 +134,7 @@ struct MessageAssemblerTests {
         let offer = Offer(
             proof: digest, term: 1, start: [UInt8](repeating: 0, count: 16), modelDigest: digest,
             dataDigest: digest,
-            configurationDigest: digest, recipeDigest: digest,
+            configurationDigest: digest, recipeDigest: digest, answerDigest: digest,
             fingerprint: String(repeating: "f", count: 256),
             configuration: [UInt8](repeating: 1, count: Limits.configurationBytes),
             longestRow: 1,
@@ -143,7 +143,7 @@ struct MessageAssemblerTests {
             })
         let ready = Ready(
             modelDigest: digest, dataDigest: digest, configurationDigest: digest,
-            recipeDigest: digest,
+            recipeDigest: digest, answerDigest: digest,
             fingerprint: offer.fingerprint, threads: 1, parameterVersion: 1,
             parameterDigest: digest, held: [WorkKey](repeating: key, count: Limits.heldWork))
         let beat = Heartbeat(

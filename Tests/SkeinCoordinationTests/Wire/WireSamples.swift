@@ -94,7 +94,7 @@ extension Offer {
             proof: random.bytes(32), term: random.integer(), start: random.bytes(16),
             modelDigest: random.bytes(32),
             dataDigest: random.bytes(32), configurationDigest: random.bytes(32),
-            recipeDigest: random.bytes(32),
+            recipeDigest: random.bytes(32), answerDigest: random.bytes(32),
             fingerprint: random.text(256), configuration: random.bytes(random.upTo(40)),
             longestRow: random.integer(),
             modelFiles: (0..<count).map { index in
@@ -110,6 +110,7 @@ extension Ready {
         Ready(
             modelDigest: random.bytes(32), dataDigest: random.bytes(32),
             configurationDigest: random.bytes(32), recipeDigest: random.bytes(32),
+            answerDigest: random.bytes(32),
             fingerprint: random.text(256),
             threads: random.integer(), parameterVersion: random.integer(),
             parameterDigest: random.bytes(32),

@@ -57,7 +57,7 @@ struct ClusterSourceTests {
         defer { loop.stop() }
         let offer = Offer(
             proof: [], term: 7, start: [], modelDigest: [], dataDigest: [], configurationDigest: [],
-            recipeDigest: [],
+            recipeDigest: [], answerDigest: [],
             fingerprint: "", configuration: [], longestRow: 3, modelFiles: [])
         let identity = try RunIdentity(
             offer: offer, parameterCount: Self.parameterCount, codec: .fp32)

@@ -31,7 +31,8 @@ struct SignsOfLifeTests {
             offer: Offer(
                 proof: [], term: 1, start: [UInt8](repeating: 0, count: 16), modelDigest: nothing,
                 dataDigest: nothing,
-                configurationDigest: nothing, recipeDigest: nothing, fingerprint: "none",
+                configurationDigest: nothing, recipeDigest: nothing, answerDigest: nothing,
+                fingerprint: "none",
                 configuration: [],
                 longestRow: 1, modelFiles: []),
             parameterCount: 10, codec: .fp32)
@@ -96,7 +97,7 @@ extension Station {
                         Ready(
                             modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
                             configurationDigest: offer.configurationDigest,
-                            recipeDigest: offer.recipeDigest,
+                            recipeDigest: offer.recipeDigest, answerDigest: offer.answerDigest,
                             fingerprint: offer.fingerprint, threads: 1, held: [])))
             case .nothing, nil: break
             }

@@ -91,13 +91,10 @@ final class SimulatedJob: Sendable {
     ) throws -> TrainingLoop.Outcome {
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
         let source = StraightSource(model: model(poison))
-        var newest = 0
         var loop = try TrainingLoop(
             job: job, directory: directory, source: source,
-            validate: { [job] in
-                source.evaluate(
-                    job.validation, afterStep: newest, parameters: $0,
-                    microBatchTokens: job.configuration.microBatchTokens)
+            evaluate: { [job] in
+                source.evaluate($0, microBatchTokens: job.configuration.microBatchTokens)
             },
             sample: { [job] _, step, epoch in
                 job.configuration.samplePrompt.map { prompts in
@@ -107,13 +104,7 @@ final class SimulatedJob: Sendable {
                     }
                 } ?? []
             },
-            report: { event in
-                switch event {
-                case .step(let metrics, _): newest = metrics.step
-                case .resumed(let step, _): newest = step
-                default: break
-                }
-            },
+            report: { _ in },
             shouldStop: { false },
             beside: BesideRun { work in
                 work()
@@ -237,7 +228,14 @@ struct RunFiles: Sendable, Equatable {
     init(_ disk: VirtualDisk, directory: String) throws {
         let store = disk.opened()
         adapter = disk[directory + "/adapter/adapter_model.safetensors"]
-        try Ledger.read(path: directory + "/ledger.jsonl", in: store) { entry in
+        try Ledger.read(path: directory + "/ledger.jsonl", in: store) { record in
+            guard case .microBatch(let entry) = record else {
+                if case .group(var entry) = record {
+                    (entry.worker, entry.attempt) = ("", 0)
+                    ledger.append(entry.line.text)
+                }
+                return
+            }
             ledger.append(
                 "\(entry.step) \(entry.microBatch) \(entry.tokens) \(entry.lossTokens) "
                     + "\(entry.lossSum) \(entry.gradientDigest) \(entry.stateDigest ?? "") "

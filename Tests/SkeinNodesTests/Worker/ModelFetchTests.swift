@@ -23,7 +23,8 @@ struct ModelFetchTests {
         let digest = SHA256.digest(of: bytes).bytes
         return Offer(
             proof: [], term: 7, start: [], modelDigest: digest, dataDigest: digest,
-            configurationDigest: digest, recipeDigest: digest, fingerprint: "", configuration: [],
+            configurationDigest: digest, recipeDigest: digest, answerDigest: digest,
+            fingerprint: "", configuration: [],
             longestRow: 1,
             modelFiles: [.init(name: "", byteCount: UInt64(bytes.count), digest: digest)])
     }

@@ -80,7 +80,8 @@ struct WorkerShellTests {
         modelDigest: [UInt8](repeating: 1, count: 32),
         dataDigest: [UInt8](repeating: 2, count: 32),
         configurationDigest: [UInt8](repeating: 3, count: 32),
-        recipeDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
+        recipeDigest: [UInt8](repeating: 3, count: 32),
+        answerDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
         configuration: [], longestRow: 1, modelFiles: [])
 
     private static func request(_ version: UInt64) -> Message {

@@ -7,20 +7,28 @@ import Testing
 
 @Suite struct ReferenceCacheTests {
     private let key = SHA256.digest(of: "key")
-    private let values = [-1.5, -0.0, -1e300]
+    private let rows = [2, 3, 1]
+    private let pieces: [ReferencePiece?] = [
+        ReferencePiece(values: [-1.5, -0.0], worker: "w1", attempt: 1), nil,
+        ReferencePiece(values: [-1e300], worker: "töchter", attempt: 70),
+    ]
 
-    @Test("what was written is read back, by its key and its count alone")
+    @Test("what was written is read back, by its key and its rows alone")
     func roundTrip() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let cache = ReferenceCache(directory: directory + "/a/references")
             var warnings: [ReferenceCache.Warning] = []
-            #expect(cache.read(key, count: 3, &warnings) == nil)
-            try cache.write(values, key, &warnings)
-            #expect(cache.read(key, count: 3, &warnings) == values)
-            #expect(cache.read(SHA256.digest(of: "other"), count: 3, &warnings) == nil)
+            #expect(cache.read(key, rows: rows, &warnings) == nil)
+            try cache.write(pieces, key, &warnings)
+            #expect(cache.read(key, rows: rows, &warnings) == pieces)
+            #expect(cache.read(SHA256.digest(of: "other"), rows: rows, &warnings) == nil)
             #expect(warnings == [])
-            #expect(cache.read(key, count: 2, &warnings) == nil)
-            #expect(warnings.count == 1)
+            for other in [[2, 3], [3, 3, 1], [2, 3, 1, 1], [2, 3, 0], []] {
+                #expect(cache.read(key, rows: other, &warnings) == nil, "\(other)")
+            }
+            // A group that is missing may have any number of rows.
+            #expect(cache.read(key, rows: [2, 9, 1], &warnings) == pieces)
+            #expect(warnings.count == 5)
         }
     }
 
@@ -29,16 +37,16 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let cache = ReferenceCache(directory: directory)
             var warnings: [ReferenceCache.Warning] = []
-            try cache.write(values, key, &warnings)
+            try cache.write(pieces, key, &warnings)
             let path = directory + "/\(key).references"
             let whole = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
             for index in whole.indices {
                 var bytes = whole
                 bytes[index] ^= 1
                 try AtomicFile.write(bytes, to: path)
-                #expect(cache.read(key, count: 3, &warnings) == nil, "\(index)")
+                #expect(cache.read(key, rows: rows, &warnings) == nil, "\(index)")
                 try AtomicFile.write(Array(whole[..<index]), to: path)
-                #expect(cache.read(key, count: 3, &warnings) == nil, "\(index)")
+                #expect(cache.read(key, rows: rows, &warnings) == nil, "\(index)")
             }
             #expect(warnings.count == 2 * whole.count)
         }
@@ -51,7 +59,7 @@ import Testing
             var warnings: [ReferenceCache.Warning] = []
             for number in 0..<(Limits.referenceFiles + 3) {
                 let key = SHA256.digest(of: "\(number)")
-                try cache.write(values, key, &warnings)
+                try cache.write(pieces, key, &warnings)
                 var times = [timespec(), timespec()]
                 times[0].tv_sec = 1_000_000 + number
                 times[1].tv_sec = 1_000_000 + number
@@ -60,8 +68,8 @@ import Testing
             #expect(warnings == [])
             let names = try DiskStore().names(in: directory)
             #expect(names.count == Limits.referenceFiles)
-            #expect(cache.read(SHA256.digest(of: "0"), count: 3, &warnings) == nil)
-            #expect(cache.read(SHA256.digest(of: "34"), count: 3, &warnings) == values)
+            #expect(cache.read(SHA256.digest(of: "0"), rows: rows, &warnings) == nil)
+            #expect(cache.read(SHA256.digest(of: "34"), rows: rows, &warnings) == pieces)
         }
     }
 }

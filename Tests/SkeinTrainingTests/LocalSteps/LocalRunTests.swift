@@ -41,9 +41,9 @@ import Testing
             var loop = try TrainingLoop(
                 job: job, directory: run,
                 source: isSparing ? SparingSource(source: source) : source,
-                validate: {
-                    try RowEvaluation.run(
-                        job.validation, engine: engine, parameters: $0, microBatchTokens: 512,
+                evaluate: {
+                    try RecordedEvaluation.run(
+                        $0, recipe: job.workRecipe, engine: engine, microBatchTokens: 512,
                         threads: computing)
                 },
                 report: { if case .step(let metrics, _) = $0 { newest = metrics.step } },

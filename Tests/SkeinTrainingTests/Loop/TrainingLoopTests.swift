@@ -54,15 +54,15 @@ import Testing
             source: Source(
                 local: LocalGradientSource(engine: engine, threads: threads),
                 failingStep: failingStep),
-            validate: {
+            evaluate: {
                 if interruptsValidation { throw SourceStopped(reason: .interrupted) }
                 if let judge {
                     var evaluation = RowEvaluation()
                     (evaluation.lossSum, evaluation.lossTokens) = (judge(newest), 1)
-                    return evaluation
+                    return RecordedEvaluation(evaluation)
                 }
-                return try RowEvaluation.run(
-                    job.validation, engine: engine, parameters: $0, microBatchTokens: 512,
+                return try RecordedEvaluation.run(
+                    $0, recipe: job.workRecipe, engine: engine, microBatchTokens: 512,
                     threads: threads)
             },
             report: { event in

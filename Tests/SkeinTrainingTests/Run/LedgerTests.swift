@@ -94,9 +94,10 @@ import Testing
                 == "{\"step\":50,\"epoch\":1,\"validation_loss\":null,\"validation_tokens\":0}")
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory, steps: 1)
-            var entries: [LedgerEntry] = []
+            var entries: [Ledger.Record] = []
             try Ledger.read(path: directory + "/ledger.jsonl") { entries.append($0) }
-            #expect(entries == (0..<3).map { entry(1, $0, loss: 0.1 * Double($0 + 1)) })
+            #expect(
+                entries == (0..<3).map { .microBatch(entry(1, $0, loss: 0.1 * Double($0 + 1))) })
             var records: [Metrics.Record] = []
             try Metrics.read(path: directory + "/metrics.jsonl") { records.append($0) }
             #expect(
@@ -213,7 +214,9 @@ import Testing
             let ledger = try Ledger(path: path, keepingThroughStep: 2)
             try ledger.append([entry(3, 1), entry(3, 0)])
             var entries: [LedgerEntry] = []
-            try Ledger.read(path: path) { entries.append($0) }
+            try Ledger.read(path: path) {
+                if case .microBatch(let entry) = $0 { entries.append(entry) }
+            }
             #expect(entries.map(\.step) == [1, 1, 1, 2, 2, 2, 3, 3])
             #expect(entries.suffix(2).map(\.microBatch) == [0, 1])
             _ = try Metrics(path: directory + "/metrics.jsonl", keepingThroughStep: 0)

@@ -32,6 +32,8 @@ import Testing
                 $0.planDigest = "ff"
                 $0.testDigest = "11"
                 $0.recipeDigest = "22"
+                $0.referencesDigest = "33"
+                $0.knownAnswer = "1:44"
                 $0.otherEnginesFrom = 3
                 try $0.configuration.set("iterations", to: "9")
                 try $0.configuration.set("layers", to: "4")
@@ -178,6 +180,23 @@ import Testing
                 == ["test data (SHA-256): not given, t"])
         let old = runFile()
         #expect(differences({ ($0.testDigest, $0.recipeDigest) = ("t", "r") }, from: old) == [])
+
+        // What a machine makes of a fixed piece of work, and what was said of the base model.
+        let (one, two) = (SHA256.digest(of: "1"), SHA256.digest(of: "2"))
+        let answered = runFile {
+            ($0.knownAnswer, $0.referencesDigest) = (KnownAnswer.text(one), "q")
+        }
+        #expect(
+            differences({ $0.knownAnswer = KnownAnswer.text(two) }, from: answered)
+                == ["answer to a fixed piece of work (SHA-256): \(one), \(two)"])
+        #expect(differences({ $0.knownAnswer = KnownAnswer.text(two) }, from: old) == [])
+        #expect(differences({ $0.knownAnswer = "2:" + two.description }, from: answered) == [])
+        // Before they are computed there is nothing to compare.
+        #expect(differences({ $0.knownAnswer = KnownAnswer.text(one) }, from: answered) == [])
+        #expect(
+            differences({ $0.referencesDigest = "x" }, from: answered)
+                == ["log-probabilities under the base model (SHA-256): q, x"])
+        #expect(differences({ $0.referencesDigest = "x" }, from: old) == [])
     }
 
     @Test(

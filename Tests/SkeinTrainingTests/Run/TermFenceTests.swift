@@ -100,7 +100,13 @@ import Testing
                             to: first.adapter, in: store)
                     }
                 ),
-                ("references", { try cache.write([1], key, &warnings) }),
+                (
+                    "references",
+                    {
+                        let piece = ReferencePiece(values: [-1], worker: "w1", attempt: 1)
+                        try cache.write([piece], key, &warnings)
+                    }
+                ),
             ]
             for (name, write) in writes where name != "pruning" {
                 #expect(throws: expected, "\(name)") { try write() }

@@ -1,0 +1,143 @@
+import Foundation
+import SkeinBasics
+import SkeinBench
+import SkeinCoordination
+import SkeinNodes
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+/// What workers say of the base model: who said it is recorded, and what was said is kept.
+@Suite("records of references", .ownThreads)
+struct ReferenceRecordTests {
+    private let options = LawRecipe.run + ["--loss", "dpo"]
+    /// Leases that the liar answers.
+    private let lies = 3
+
+    /// A well-formed result of a lease of log-probabilities: each is this one.
+    private func result(for lease: LeaseGrant, of offer: Offer, _ value: Double) throws
+        -> WorkResult
+    {
+        let values = [Double](repeating: value, count: lease.rows.count)
+        let payload = LogProbabilityPayload.bytes(of: values)
+        let recipe = WorkRecipe(
+            model: offer.modelDigest,
+            try TrainingConfiguration(json: offer.configuration, path: "offer"))
+        let rows = lease.rows.map { TokenizedRow($0) }
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .logProbabilities,
+            tokens: UInt32(rows.reduce(0) { $0 + $1.ids.count }),
+            lossTokens: UInt32(rows.reduce(0) { $0 + $1.lossTokenCount }), correct: 0,
+            lossSum: -values.reduce(0, +), digest: SHA256.digest(of: payload).bytes,
+            inputs: WorkInputs(recipe, lease, rows: rows).digest.bytes, payload: payload)
+    }
+
+    /// Answers that so many rows are computed, as the coordinator has announced.
+    private func announced(_ process: SkeinProcess) throws -> Int {
+        let line = try #require(
+            process.errorText.split(separator: "\n").first { $0.contains("references: ") })
+        return try #require(line.split(separator: " ").lazy.compactMap { Int($0) }.last)
+    }
+
+    private func digest(_ bench: Workbench, _ output: String) throws -> String? {
+        try Workbench.object(bench.text(bench.path(output + "/run.json")))["references_sha256"]
+            as? String
+    }
+
+    @Test(
+        "lies about the base model are named by the ledger and by run.json; what was accepted is kept"
+    )
+    func lie() throws {
+        try Workbench.with { bench in
+            let data = try bench.write(Workbench.preferences(40), to: "pairs.jsonl")
+            try bench.train("quiet", options, data: data)
+            let cluster = try ClusterHarness(bench, "run", options, data: data)
+            let liar = try HostilePeer(cluster.address, name: "liar")
+            try liar.join()
+            var rows = 0
+            for _ in 0..<lies {
+                let lease = try liar.lease()
+                #expect(lease.kind == .logProbabilities)
+                let result = try result(for: lease, of: liar.offer, -1)
+                liar.say(.result(result))
+                #expect(try liar.answer(to: lease.key).verdict == .accepted)
+                rows += lease.rows.count
+            }
+            let all = try announced(cluster.coordinator)
+            liar.hangUp()
+            cluster.coordinator.send(SIGTERM)
+            #expect(try cluster.coordinator.wait().status == 130)
+
+            try cluster.restartCoordinator()
+            try cluster.startWorker("honest")
+            try cluster.finish()
+            let left = try announced(cluster.coordinator)
+            #expect(left == all - rows)
+            #expect(try bench.result(of: "run") != bench.result(of: "quiet"))
+            #expect(try digest(bench, "run") != digest(bench, "quiet"))
+            let proof = try SkeinProcess.run(["inspect", bench.path("run"), "--verify-ledger"])
+            #expect(proof.status == 0, "\(proof.error)")
+            let lines = try bench.text(bench.path("run/ledger.jsonl")).split(separator: "\n")
+            let named = lines.filter { $0.contains("\"worker\":\"liar\"") }
+            #expect(named.count == lies)
+            #expect(named.allSatisfy { $0.contains("\"reference_group\":") })
+
+            // With another ledger run.json names what was said.
+            try bench.write(
+                bench.text(bench.path("quiet/ledger.jsonl")), to: "run/ledger.jsonl")
+            let refuted = try SkeinProcess.run(["inspect", bench.path("run"), "--verify-ledger"])
+            #expect(refuted.status == 65)
+
+            // And what honest workers say when they are asked again.
+            try FileManager.default.removeItem(atPath: bench.path("run/references"))
+            try cluster.restartCoordinator()
+            try cluster.startWorker("again")
+            let ending = try cluster.coordinator.wait()
+            Complaint(
+                65, "log-probabilities under the base model (SHA-256) was", "without that worker"
+            )
+            .check(ending)
+        }
+    }
+
+    @Test("train keeps what it has computed of the base model when it is stopped")
+    func stopped() throws {
+        try Workbench.with { bench in
+            let data = try bench.write(Workbench.preferences(2000), to: "pairs.jsonl")
+            let words = bench.trainWords(
+                "run", options + ["--no-token-cache", "--iterations", "2"], data: data)
+            let first = try SkeinProcess(words)
+            try first.waitForError("references: ")
+            first.send(SIGTERM)
+            let ending = try first.wait()
+            #expect(ending.status == 130, "\(ending.error)")
+            let second = try SkeinProcess(words + ["--resume"])
+            #expect(try second.wait().status == 0)
+            if ending.error.contains("step ") { return }
+            let (before, after) = (try announced(first), try announced(second))
+            #expect(after < before)
+        }
+    }
+
+    @Test("test rows have their lines, in one process and in a cluster, and again after a resume")
+    func test() throws {
+        try Workbench.with { bench in
+            let test = try bench.write(Workbench.rows(7), to: "test.jsonl")
+            let options = LawRecipe.run + ["--test-data", test]
+            try bench.train("quiet", options)
+            let cluster = try ClusterHarness(bench, "run", options)
+            try cluster.startWorker("w1")
+            try cluster.finish()
+            let expected = try bench.ledgerWithoutWorkers("quiet")
+            #expect(expected.contains { $0.hasPrefix("{\"test_group\":0,\"step\":") })
+            #expect(try bench.ledgerWithoutWorkers("run") == expected)
+            try bench.train("quiet", options + ["--resume"])
+            #expect(try bench.ledgerWithoutWorkers("quiet") == expected)
+            let proof = try SkeinProcess.run([
+                "inspect", bench.path("run"), "--verify-ledger", "--json",
+            ])
+            let ledger = try Workbench.object(proof.output)["ledger"] as? [String: Any]
+            #expect((ledger?["groups"] as? Int ?? 0) > 2)
+        }
+    }
+}
