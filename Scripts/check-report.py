@@ -25,7 +25,8 @@ def lines(run, name):
 
 def figures(page):
     for run in ("cluster", "alone"):
-        metrics, ledger = lines(run, "metrics.jsonl"), lines(run, "ledger.jsonl")
+        metrics = lines(run, "metrics.jsonl")
+        ledger = [line for line in lines(run, "ledger.jsonl") if "micro_batch" in line]
         steps = [line for line in metrics if "loss" in line]
         validations = [line["validation_loss"] for line in metrics if "validation_tokens" in line]
         column = 2 if run == "cluster" else 3

@@ -6,8 +6,10 @@ package enum WorkerName {
     /// The rest of the sentence "the name takes ...".
     package static let accepted = "1 to 64 letters, digits, dots, dashes and underscores"
 
+    package static let mostBytes = 64
+
     package static func isValid(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
+        (1...mostBytes).contains(text.utf8.count)
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 }

@@ -206,8 +206,18 @@ extension TrainingError: Explained {
                 status: .badData)
         case .referencesNotFinite:
             Explanation(
-                what: "a log-probability under the base model is not finite", place: "the model",
+                what: "a log-probability under the base model is not a finite number up to 0",
+                place: "the model",
                 remedy: "the model's weights may be damaged: fetch it again", status: .badData)
+        case .referencesDiffer(let rows, let group, let then, let now):
+            Explanation(
+                what:
+                    "worker \(now) computes other log-probabilities under the base model than worker "
+                    + "\(then) did, with whose the run was computed so far",
+                place: "group \(group) of the \(rows) rows",
+                remedy: "one of the two computes wrongly, or has lied. Resume without \(now); if a "
+                    + "third worker says the same as it, start a new run without \(then)",
+                status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
         case .gradientNotFinite(let step, let tensor, let checkpoint):

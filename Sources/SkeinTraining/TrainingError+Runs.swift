@@ -27,10 +27,9 @@ extension TrainingError {
         }
         if differences.contains(where: { $0.field == RunFile.referencesField }) {
             remedy =
-                "what workers have computed of the base model is not what it was: some worker "
-                + "computes wrongly, then or now, or has lied; the lines reference_group of the "
-                + "ledger name who computed what. Start a new run with another --output, without "
-                + "that worker"
+                "what is kept in the run's folder references, or was computed now, is not what the "
+                + "run was computed with: remove that folder and resume, so that it is computed "
+                + "again; if it differs all the same, start a new run with another --output"
         }
         return Explanation(
             what: "the run was started with other \(made ? "rows or another plan" : "settings"): "

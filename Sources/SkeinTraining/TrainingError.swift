@@ -81,8 +81,11 @@ package enum TrainingError: Error, Equatable {
     case adapterLost(path: String, step: Int)
 
     // The run itself
-    /// A log-probability under the base model is NaN or infinite.
+    /// A log-probability under the base model is NaN, infinite or above 0.
     case referencesNotFinite
+    /// Worker `now` has computed other log-probabilities of a group of rows than `then`, with whose the
+    /// run was computed so far.
+    case referencesDiffer(rows: String, group: Int, then: String, now: String)
     /// The loss of a step is NaN or infinite.
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.

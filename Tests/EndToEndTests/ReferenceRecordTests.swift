@@ -82,21 +82,63 @@ struct ReferenceRecordTests {
             #expect(named.count == lies)
             #expect(named.allSatisfy { $0.contains("\"reference_group\":") })
 
-            // With another ledger run.json names what was said.
+            // What an honest worker says when it is asked again is not kept, and both are named.
+            let references = bench.path("run/references")
+            try FileManager.default.removeItem(atPath: references)
+            try cluster.restartCoordinator()
+            try cluster.startWorker("again")
+            Complaint(
+                65,
+                "worker again computes other log-probabilities under the base model than worker liar",
+                "Resume without again"
+            ).check(try cluster.coordinator.wait())
+
+            // With another ledger run.json still names what was said.
             try bench.write(
                 bench.text(bench.path("quiet/ledger.jsonl")), to: "run/ledger.jsonl")
             let refuted = try SkeinProcess.run(["inspect", bench.path("run"), "--verify-ledger"])
-            #expect(refuted.status == 65)
-
-            // And what honest workers say when they are asked again.
-            try FileManager.default.removeItem(atPath: bench.path("run/references"))
+            Complaint(65, "in the ledger and", "do not trust").check(refuted)
             try cluster.restartCoordinator()
-            try cluster.startWorker("again")
-            let ending = try cluster.coordinator.wait()
+            try cluster.startWorker("more")
             Complaint(
-                65, "log-probabilities under the base model (SHA-256) was", "without that worker"
-            )
-            .check(ending)
+                65, "log-probabilities under the base model (SHA-256) was", "remove that folder"
+            ).check(try cluster.coordinator.wait())
+        }
+    }
+
+    @Test("a run that an older version began goes on, and its references are recorded from then on")
+    func older() throws {
+        try Workbench.with { bench in
+            let data = try bench.write(Workbench.preferences(40), to: "pairs.jsonl")
+            let options = options + ["--epochs", "40"]
+            try bench.train("quiet", options, data: data)
+            let first = try SkeinProcess(bench.trainWords("run", options, data: data))
+            try first.waitForError("step 3/")
+            first.send(SIGTERM)
+            #expect(try first.wait().status == 130)
+            for (name, marks) in [
+                ("run.json", ["\"references_sha256\"", "\"known_answer\""]),
+                ("ledger.jsonl", ["_group\":"]),
+            ] {
+                let text = try bench.text(bench.path("run/" + name))
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                let kept = lines.filter { line in !marks.contains { line.contains($0) } }
+                #expect(kept.count < lines.count, "\(name)")
+                try bench.write(kept.joined(separator: "\n"), to: "run/" + name)
+            }
+            for _ in 0..<2 {
+                try bench.train("run", options + ["--resume"], data: data)
+                #expect(try bench.result(of: "run") == bench.result(of: "quiet"))
+                #expect(try digest(bench, "run") == digest(bench, "quiet"))
+                let proof = try SkeinProcess.run(["inspect", bench.path("run"), "--verify-ledger"])
+                #expect(proof.status == 0, "\(proof.error)")
+                let lines = try bench.ledgerWithoutWorkers("run")
+                let expected = try bench.ledgerWithoutWorkers("quiet")
+                func references(_ lines: [String]) -> [String] {
+                    lines.filter { $0.contains("reference_group") }
+                }
+                #expect(references(lines) == references(expected))
+            }
         }
     }
 

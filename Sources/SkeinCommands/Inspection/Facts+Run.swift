@@ -60,10 +60,11 @@ extension Facts {
     /// - Throws: `TrainingError.ledgerRefuted` when it proves nothing;
     ///   `TrainingError.damagedRecord`, `FileError`.
     mutating func addLedger(_ paths: RunPaths) throws {
+        let run = try RunFile(path: paths.runFile)
         let report = try Ledger.verify(
             ledger: paths.ledger, metrics: paths.metrics,
             parameters: try Self.parameters(afterStepsIn: paths.checkpoints),
-            references: RunFile(path: paths.runFile).referencesDigest)
+            references: run.referencesDigest, groupsFromBeginning: run.knownAnswer != nil)
         if let first = report.findings.first {
             throw TrainingError.ledgerRefuted(
                 path: first.isOfMetrics ? paths.metrics : paths.ledger,

@@ -125,10 +125,9 @@ package struct CoordinatorHandshake: Sendable {
         }
         if comparesFingerprints, offer.answerDigest != ready.answerDigest {
             throw Rejection(
-                code: .fingerprint,
-                reason:
-                    "the worker's machine makes another result of a fixed piece of work, though "
-                    + "its fingerprint is that of the run: the run has "
+                code: .answer,
+                reason: "the two machines make different results of a fixed piece of work, though "
+                    + "their fingerprints are the same: the coordinator "
                     + "\(Self.hexadecimal(offer.answerDigest)), the worker "
                     + Self.hexadecimal(ready.answerDigest))
         }

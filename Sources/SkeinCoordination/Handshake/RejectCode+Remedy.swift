@@ -24,6 +24,7 @@ extension RejectCode {
         case .superseded: "superseded"
         case .stuck: "stuck"
         case .nameTaken: "name-taken"
+        case .answer: "answer"
         }
     }
 
@@ -45,6 +46,9 @@ extension RejectCode {
                 + "agree, in bf16 those with the same kernel, which "
                 + "SKEIN_CPU_LEVEL=avx2 in the environment lowers everywhere; where both fingerprints name "
                 + "OpenBLAS, give all hosts the same version of it and the same OPENBLAS_CORETYPE"
+        case .answer:
+            "one of the two machines computes wrongly: test the memory and the processor of the worker's "
+                + "host, or of the coordinator's if all workers are refused"
         case .full: "wait until a worker leaves, or stop one"
         case .draining: "the coordinator is about to stop; try again when it is back"
         case .staleTerm:
@@ -67,7 +71,7 @@ extension RejectCode {
     /// proves who says so. Any process can be at the coordinator's address after it has died.
     package var isFinal: Bool {
         switch self {
-        case .version, .authentication, .model, .fingerprint, .stuck: true
+        case .version, .authentication, .model, .fingerprint, .answer, .stuck: true
         // A worker can drop what belongs to another run, and a line can damage a frame: neither is
         // a reason to lose a worker.
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
@@ -86,7 +90,7 @@ extension RejectCode {
     /// The exit status of a worker that gives up because of this.
     package var exitStatus: ExitStatus {
         switch self {
-        case .version, .authentication, .model, .fingerprint: .badData
+        case .version, .authentication, .model, .fingerprint, .answer: .badData
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
             .timeout, .superseded, .stuck, .nameTaken:
             .peerGone

@@ -22,6 +22,8 @@ package enum RejectCode: UInt16, Sendable, CaseIterable {
     case stuck = 14
     /// Another worker that is heard has this name, or it is reserved.
     case nameTaken = 15
+    /// By their fingerprints both machines compute the same, and they do not.
+    case answer = 16
 }
 
 /// The last message to a peer that is not served.

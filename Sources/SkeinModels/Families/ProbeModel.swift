@@ -81,11 +81,13 @@ package struct ProbeModel: WeightSource {
         let bound = isMatrix ? 1 / Float(shape.last ?? 1).squareRoot() : 0.25
         let count = shape.reduce(1, *)
         return [Float](unsafeUninitializedCapacity: count) { buffer, initialized in
-            for index in 0..<count {
-                let words = random.block(UInt32(index / 4), UInt32(tensor))
-                let unit = 2 * AddressedRandom.unitFloat(words[index % 4]) - 1
-                buffer.initializeElement(
-                    at: index, to: unit * bound + (isMatrix ? 0 : 1 - normOffset))
+            for first in stride(from: 0, to: count, by: 4) {
+                let words = random.block(UInt32(first / 4), UInt32(tensor))
+                for index in first..<min(first + 4, count) {
+                    let unit = 2 * AddressedRandom.unitFloat(words[index - first]) - 1
+                    buffer.initializeElement(
+                        at: index, to: unit * bound + (isMatrix ? 0 : 1 - normOffset))
+                }
             }
             initialized = count
         }

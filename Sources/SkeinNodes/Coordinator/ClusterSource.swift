@@ -210,7 +210,7 @@ final class ClusterSource: GradientSource {
                     desk.checked(candidate, verdict.outcome)
                 }
             case .deliver(let candidate) where candidate.result.key.round == number:
-                // Two workers computed the same numbers, which are not finite: the run diverged.
+                // The same numbers came twice, and are not finite: the run diverged.
                 guard let checked = check(candidate).result else { continue }
                 try accept(checked)
                 missing -= 1
@@ -230,14 +230,16 @@ final class ClusterSource: GradientSource {
                     key, local.history, scheduledSteps: local.work[0].scheduledSteps)
                 desk.bring(EncodedMessage(.stateReplay(replay)), to: peer, for: key)
             case .failed(let error):
-                if isWaiting { throw SourceStopped(reason: .failed(error)) }
+                if isWaiting {
+                    throw SourceStopped(reason: .failed(error), isDisputed: disputes > 0)
+                }
                 // This round is complete: leave the error to the next one.
                 inbox.put(item)
                 return
             case .pulse:
                 // A step is soon done; all references of a run are not.
                 if isWaiting, shouldStop(), desk.missingCount > 0 || label == .references {
-                    throw SourceStopped(reason: .interrupted)
+                    throw SourceStopped(reason: .interrupted, isDisputed: disputes > 0)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled, .stateWanted:
                 // These belong to a closed round; the state answers its results as stale.

@@ -42,18 +42,21 @@ struct ClusterTraining {
         let desk = desk
         board.attach { desk.view() }
         var referenced = self.job
+        let references: [GroupEntry]
         // What workers say of the base model is this run's alone.
         let cache = ReferenceCache(
             directory: directory.references,
             check: { [directory] in try directory.checkTerm() })
         do {
-            let warnings = try References.attach(
+            references = try References.attach(
                 to: &referenced, cache: cache,
-                announce: { log.info(References.sentence(rows: $0)) },
+                recorded: RecordedReferences(directory, self.job.checkResume(in: directory)),
+                reports: References.Reports(
+                    announce: { log.info(References.sentence(rows: $0)) },
+                    warn: { log.warning($0) }),
                 compute: { [initial = self.job.initial.values] in
                     try source.baseLogProbabilities(of: $0, parameters: initial, deliver: $1)
                 })
-            for warning in warnings { log.warning(warning.text) }
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }
             return try RunEnding(stoppedBeforeFirstStep: directory)
@@ -73,7 +76,7 @@ struct ClusterTraining {
                 desk.note(board.progress)
                 try report(event)
             }, shouldStop: shouldStop, now: now, beside: beside,
-            admitsOtherEngines: admitsOtherEngines)
+            admitsOtherEngines: admitsOtherEngines, references: references)
         let outcome = try loop.run()
         guard outcome.isComplete else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)

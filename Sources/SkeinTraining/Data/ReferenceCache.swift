@@ -102,9 +102,11 @@ package struct ReferenceCache: Sendable {
                 continue
             }
             guard found == count, let attempt = number(), let length = number(),
+                length <= WorkerName.mostBytes,
                 let name = take(length).flatMap({ String(validating: $0, as: UTF8.self) }),
                 let numbers = take(8 * count),
-                let values = LogProbabilityPayload.values(Array(numbers), count: count)
+                let values = LogProbabilityPayload.values(Array(numbers), count: count),
+                values.allSatisfy(ReferencePiece.isPossible)
             else { return nil }
             pieces.append(ReferencePiece(values: values, worker: name, attempt: attempt))
         }

@@ -17,6 +17,9 @@ package struct ReferencePiece: Sendable, Equatable {
         self.attempt = attempt
     }
 
+    /// Whether a number can be the logarithm of a probability.
+    static func isPossible(_ value: Double) -> Bool { value.isFinite && value <= 0 }
+
     /// SHA-256 of the log-probabilities as they are sent.
     var digest: SHA256.Digest { SHA256.digest(of: LogProbabilityPayload.bytes(of: values)) }
 }
@@ -36,7 +39,22 @@ package enum References {
         _ groups: [[TokenizedRow]], _ deliver: (Int, ReferencePiece) throws -> Void
     ) throws -> Void
 
-    /// Gives `job` its references, and the lines of the ledger that say who has computed them.
+    /// What somebody must be told, or be asked, while references are computed.
+    package struct Reports {
+        /// Called with the number of answers before anything is computed.
+        let announce: (_ answers: Int) throws -> Void
+        /// Called with what does not change the run, once for each sentence.
+        let warn: (_ sentence: String) throws -> Void
+
+        package init(
+            announce: @escaping (Int) throws -> Void, warn: @escaping (String) throws -> Void
+        ) {
+            self.announce = announce
+            self.warn = warn
+        }
+    }
+
+    /// Gives `job` its references.
     ///
     /// What was computed is kept after each round of groups, and when `compute` is stopped in the
     /// middle of one: the next start goes on from there.
@@ -44,31 +62,37 @@ package enum References {
     /// - Parameters:
     ///   - job: of any loss; nothing happens unless it reads references.
     ///   - cache: where they are looked up and kept; nil: they are computed.
-    ///   - announce: called with the number of answers before anything is computed.
+    ///   - recorded: what the run that is resumed has recorded of them.
+    ///   - reports: to people.
     ///   - compute: the log-probabilities of a round of groups.
-    /// - Returns: why what is kept could not be used, if so, or could not be kept.
-    /// - Throws: what `announce` and `compute` throw; `TrainingError.referencesNotFinite`,
-    ///   `.takenOver`.
+    /// - Returns: the lines of the ledger that say who has computed them.
+    /// - Throws: what `reports` and `compute` throw; `TrainingError.referencesNotFinite`,
+    ///   `.referencesDiffer`, `.takenOver`.
     package static func attach(
-        to job: inout TrainingJob, cache: ReferenceCache?,
-        announce: @escaping (_ answers: Int) throws -> Void, compute: @escaping Compute
-    ) throws -> [ReferenceCache.Warning] {
+        to job: inout TrainingJob, cache: ReferenceCache?, recorded: RecordedReferences,
+        reports: Reports, compute: @escaping Compute
+    ) throws -> [GroupEntry] {
         guard job.configuration.preferenceLoss?.kind == .dpo else { return [] }
-        var maker = Maker(job: job, cache: cache, announce: announce, compute: compute)
+        var maker = Maker(
+            job: job, cache: cache, recorded: recorded, reports: reports, compute: compute)
         // Each by itself: what is tested must not decide which rows are computed together.
         try maker.attach(.training, to: &job.training)
         try maker.attach(.validation, to: &job.validation)
         try maker.attach(.test, to: &job.test)
-        job.referenceEntries = maker.entries
-        var digest = Digest()
-        for entry in maker.entries { digest.append(entry) }
-        job.runFile.referencesDigest = digest.finish().description
-        return maker.warnings
+        job.runFile.referencesDigest = Digest.of(maker.entries)
+        return maker.entries
     }
 
     /// SHA-256 over the references of a run, from the lines of its ledger: the lines must name the same.
     struct Digest {
         private var fields = DigestFields("skein references of a run 1")
+
+        /// The digest of lines in order, as run.json has it.
+        static func of(_ entries: [GroupEntry]) -> String {
+            var digest = Digest()
+            for entry in entries { digest.append(entry) }
+            return digest.finish().description
+        }
 
         /// Appends the next line. Other lines than those of references are left out.
         mutating func append(_ entry: GroupEntry) {
@@ -97,18 +121,20 @@ package enum References {
     private struct Maker {
         let job: TrainingJob
         let cache: ReferenceCache?
-        let announce: (Int) throws -> Void
+        let recorded: RecordedReferences
+        let reports: Reports
         let compute: Compute
-        var warnings: [ReferenceCache.Warning] = []
-        var entries: [GroupEntry] = []
+        private var warned: Set<String> = []
+        private(set) var entries: [GroupEntry] = []
 
         init(
-            job: TrainingJob, cache: ReferenceCache?,
-            announce: @escaping (Int) throws -> Void, compute: @escaping Compute
+            job: TrainingJob, cache: ReferenceCache?, recorded: RecordedReferences,
+            reports: Reports, compute: @escaping Compute
         ) {
             self.job = job
             self.cache = cache
-            self.announce = announce
+            self.recorded = recorded
+            self.reports = reports
             self.compute = compute
         }
 
@@ -126,7 +152,7 @@ package enum References {
             }
             let groups = RowEvaluation.groups(
                 of: distinct, microBatchTokens: job.configuration.microBatchTokens)
-            let pieces = try pieces(of: groups, key(of: distinct))
+            let pieces = try pieces(of: groups, kind, key(of: distinct))
             let values = pieces.flatMap(\.values)
             for (row, index) in indices.enumerated() { rows[row].reference = values[index] }
             let recipe = job.workRecipe
@@ -146,39 +172,67 @@ package enum References {
 
         /// The pieces of all groups: those that are kept, and the others computed in rounds.
         private mutating func pieces(
-            of groups: [[TokenizedRow]], _ key: SHA256.Digest
+            of groups: [[TokenizedRow]], _ kind: GroupEntry.RowKind, _ key: SHA256.Digest
         ) throws -> [ReferencePiece] {
             var pieces =
-                cache?.read(key, rows: groups.map(\.count), &warnings)
-                ?? Array(repeating: nil, count: groups.count)
+                try kept(key, groups) ?? Array(repeating: nil, count: groups.count)
+            // Another run, or another life of this one, may have kept what this one did not compute with.
+            for index in pieces.indices
+            where pieces[index].map({ recorded.refutes($0, kind, index) }) ?? false {
+                pieces[index] = nil
+            }
             let missing = pieces.indices.filter { pieces[$0] == nil }
             if !missing.isEmpty {
-                try announce(missing.reduce(0) { $0 + groups[$1].count })
+                try reports.announce(missing.reduce(0) { $0 + groups[$1].count })
             }
             for start in stride(from: 0, to: missing.count, by: Limits.referenceGroups) {
                 let round = missing[start..<min(start + Limits.referenceGroups, missing.count)]
                 do {
-                    try compute(Array(round), of: groups, into: &pieces)
+                    try compute(Array(round), of: groups, kind, into: &pieces)
                 } catch {
+                    if !Self.leavesTruth(error) {
+                        for index in round { pieces[index] = nil }
+                    }
                     // The first error is the one that people need to see.
-                    try keep(pieces, key)
+                    try keep(pieces, groups, key)
                     throw error
                 }
-                try keep(pieces, key)
+                try keep(pieces, groups, key)
             }
             return pieces.compactMap(\.self)
         }
 
+        /// Whether what was delivered before an error may be kept: the work was stopped, and no two
+        /// workers have given different numbers.
+        private static func leavesTruth(_ error: any Error) -> Bool {
+            switch error {
+            case let stopped as SourceStopped: !stopped.isDisputed
+            case is CancellationError: true
+            // Of the round all other pieces agree with the ledger, or are not in it.
+            case TrainingError.referencesDiffer: true
+            default: false
+            }
+        }
+
         private func compute(
-            _ round: [Int], of groups: [[TokenizedRow]], into pieces: inout [ReferencePiece?]
+            _ round: [Int], of groups: [[TokenizedRow]], _ kind: GroupEntry.RowKind,
+            into pieces: inout [ReferencePiece?]
         ) throws {
             try StepSpoiled.repeating("the log-probabilities under the base model") {
                 do {
                     try compute(round.map { groups[$0] }) { place, piece in
-                        guard piece.values.allSatisfy(\.isFinite) else {
+                        guard piece.values.allSatisfy(ReferencePiece.isPossible) else {
                             throw TrainingError.referencesNotFinite
                         }
-                        pieces[round[place]] = piece
+                        let index = round[place]
+                        if let then = recorded.entry(kind, index),
+                            recorded.refutes(piece, kind, index)
+                        {
+                            throw TrainingError.referencesDiffer(
+                                rows: kind.rawValue, group: index, then: then.worker,
+                                now: piece.worker)
+                        }
+                        pieces[index] = piece
                     }
                 } catch let spoiled as StepSpoiled {
                     for index in round { pieces[index] = nil }
@@ -187,9 +241,36 @@ package enum References {
             }
         }
 
-        private mutating func keep(_ pieces: [ReferencePiece?], _ key: SHA256.Digest) throws {
+        /// What is kept of a key.
+        private mutating func kept(
+            _ key: SHA256.Digest, _ groups: [[TokenizedRow]]
+        ) throws -> [ReferencePiece?]? {
+            var warnings: [ReferenceCache.Warning] = []
+            let pieces = cache?.read(key, rows: groups.map(\.count), &warnings)
+            try warn(warnings)
+            return pieces
+        }
+
+        private mutating func keep(
+            _ pieces: [ReferencePiece?], _ groups: [[TokenizedRow]], _ key: SHA256.Digest
+        ) throws {
             guard pieces.contains(where: { $0 != nil }) else { return }
+            var pieces = pieces
+            if pieces.contains(where: { $0 == nil }), let others = try kept(key, groups) {
+                // Another process with the same rows may be ahead.
+                for (index, other) in others.enumerated() where pieces[index] == nil {
+                    pieces[index] = other
+                }
+            }
+            var warnings: [ReferenceCache.Warning] = []
             try cache?.write(pieces, key, &warnings)
+            try warn(warnings)
+        }
+
+        private mutating func warn(_ warnings: [ReferenceCache.Warning]) throws {
+            for warning in warnings where warned.insert(warning.text).inserted {
+                try reports.warn(warning.text)
+            }
         }
 
         private func key(of rows: [TokenizedRow]) -> SHA256.Digest {

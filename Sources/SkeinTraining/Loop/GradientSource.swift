@@ -36,9 +36,12 @@ package struct SourceStopped: Error {
     }
 
     package let reason: Reason
+    /// Whether workers have given different results of what was delivered, and none was found wrong yet.
+    package let isDisputed: Bool
 
-    package init(reason: Reason) {
+    package init(reason: Reason, isDisputed: Bool = false) {
         self.reason = reason
+        self.isDisputed = isDisputed
     }
 }
 

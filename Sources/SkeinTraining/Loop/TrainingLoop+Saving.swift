@@ -22,7 +22,7 @@ extension TrainingLoop {
             return try markOtherEngines(runFile.otherEnginesFrom)
         }
         let recorded = try job.checkResume(in: directory)
-        recordedReferences = recorded?.referencesDigest
+        self.recorded = recorded
         if let recorded, !recorded.namesRows {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
@@ -109,8 +109,8 @@ extension TrainingLoop {
         do {
             let found = try Ledger.verify(
                 ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
-                parameters: [0: beginning.description], references: recordedReferences,
-                doneSteps: step,
+                parameters: [0: beginning.description], references: recorded?.referencesDigest,
+                groupsFromBeginning: recorded?.knownAnswer != nil, doneSteps: step,
                 microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
             guard let first = found.findings.first else { return }
             try report(

@@ -70,8 +70,10 @@ package struct TrainingLoop {
     let admitsOtherEngines: Bool
     /// The first step for which that was so, in this process or an earlier one.
     var otherEnginesFrom: Int?
-    /// What run.json says of the references, which the ledger must have; nil: nothing.
-    var recordedReferences: String?
+    /// Who has computed what the loss reads of the base model, until it is in the ledger.
+    private var references: [GroupEntry]
+    /// The run that is resumed, as run.json has it; nil: the run begins.
+    var recorded: RunFile?
 
     /// Continues the run from its newest good checkpoint, or begins it.
     ///
@@ -86,8 +88,9 @@ package struct TrainingLoop {
         },
         report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
         now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread,
-        admitsOtherEngines: Bool = false
+        admitsOtherEngines: Bool = false, references: [GroupEntry] = []
     ) throws {
+        self.references = references
         self.admitsOtherEngines = admitsOtherEngines
         self.job = job
         self.directory = directory
@@ -140,7 +143,7 @@ package struct TrainingLoop {
             path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
             in: directory.store)
         try checkLedger()
-        if step == 0 { try ledger.append(job.referenceEntries) }
+        try recordReferences(ledger)
         try judgeAtStart(metrics, ledger)
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
@@ -189,6 +192,28 @@ package struct TrainingLoop {
         }
         if stopping.bestLoss == nil { try keepAdapter() }
         return outcome(isComplete: true)
+    }
+
+    /// Writes who has computed what the loss reads of the base model: when the run begins, or when one
+    /// of an older version goes on, which has not recorded it.
+    private mutating func recordReferences(_ ledger: borrowing Ledger) throws {
+        defer { references = [] }
+        guard let digest = job.runFile.referencesDigest else { return }
+        let isUnknown = recorded != nil && recorded?.referencesDigest == nil
+        if step == 0 {
+            try ledger.append(references)
+        } else if isUnknown {
+            // A kill may have come before run.json named them.
+            var known: Set<String> = []
+            try Ledger.read(path: directory.ledger, in: directory.store) { record in
+                if case .group(let entry) = record { known.insert(entry.line.text) }
+            }
+            try ledger.append(references.filter { !known.contains($0.line.text) })
+        }
+        if isUnknown {
+            try RunFile.mark(
+                referencesDigest: digest, at: directory.runFile, in: directory.store)
+        }
     }
 
     /// All micro-batches of a step, summed in the tree's order.

@@ -6,12 +6,16 @@ import SkeinTensors
 /// What this machine makes of a small fixed piece of work, as one SHA-256: two that differ would not
 /// compute the same run, whatever their fingerprints say.
 ///
-/// It goes through every kernel that the run uses: the first numbers of each type of weights in the
+/// It goes through the kernels that compute a run: the first numbers of each type of weights in the
 /// model's files, forward and backward of a made-up model of the same design (`ProbeModel`) with the
 /// run's loss, dropout, noise and codec, an evaluation, and an AdamW step. It takes some ten
-/// milliseconds and needs none of the model's weights in memory.
+/// milliseconds and needs none of the model's weights in memory. It leaves out what rounds features
+/// and the coded changes of local steps.
+///
+/// It finds machines that err. A peer that lies can repeat the coordinator's answer.
 package enum KnownAnswer {
-    /// Before the digest in run.json: answers of different questions are not compared.
+    /// Before the digest in run.json: answers to different questions are not compared. On the wire there
+    /// is the digest alone, so another question raises the protocol's minor version.
     private static let question = "1:"
 
     private static let rank = 64

@@ -32,8 +32,8 @@ package struct GroupEntry: Sendable, Equatable {
     package var lossTokens: Int
     /// Loss tokens that the model would have picked itself; nil, and not written, of references.
     package var correct: Int?
-    /// Of references the sum of the log-probabilities, with the other sign. nil, written as null: it is
-    /// not finite.
+    /// The loss; of references, the sum of the log-probabilities with the other sign. nil, written as
+    /// null: it is not finite.
     package var lossSum: Double?
     /// SHA-256 of the parameters that were judged; nil, and not written, of references.
     package var parametersDigest: String?

@@ -49,7 +49,7 @@ package struct LedgerReport: Sendable, Equatable {
     package var microBatches = 0
     package var tokens = 0
     package var lossTokens = 0
-    /// Of groups of rows: validations, test rows, and log-probabilities under the base model.
+    /// Groups of rows: of validations, of test rows, and of references.
     package var groups = 0
     package var findingCount = 0
     /// The first findings, up to a limit.
@@ -77,6 +77,8 @@ extension Ledger {
     ///   - parameters: SHA-256, as hexadecimal digits, of the parameters after some steps (0: before
     ///     the first), as checkpoints have them: the next step must name them.
     ///   - references: what run.json names of them; nil: it names none.
+    ///   - groupsFromBeginning: whether the run was begun by a version that writes lines of groups;
+    ///     otherwise they begin with the first validation that has some.
     ///   - doneSteps: how many steps are done, if the caller knows.
     ///   - microBatchCount: number of micro-batches of a step by the plan, if the caller has it;
     ///     otherwise the highest index says how many there are.
@@ -84,7 +86,8 @@ extension Ledger {
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     package static func verify(
         ledger: String, metrics: String, in store: any Store = DiskStore(),
-        parameters: [Int: String] = [:], references: String? = nil, doneSteps: Int = 0,
+        parameters: [Int: String] = [:], references: String? = nil,
+        groupsFromBeginning: Bool = false, doneSteps: Int = 0,
         microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
@@ -103,7 +106,7 @@ extension Ledger {
             committed: committed, microBatchCount: microBatchCount, parameters: parameters,
             groups: GroupCheck(
                 validations: validations, parameters: parameters, references: references,
-                lastStep: steps.max() ?? 0))
+                fromBeginning: groupsFromBeginning, lastStep: steps.max() ?? 0))
         // Every step from 1 on, once and in order: a step may not be missing from both files.
         for (place, step) in steps.enumerated() where step != place + 1 {
             check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))

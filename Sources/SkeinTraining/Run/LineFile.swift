@@ -2,9 +2,10 @@ import SkeinBasics
 
 /// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
 ///
-/// A line counts once its newline is there. Every line begins with its step, and a step's lines are
-/// flushed before its checkpoint is begun. So a resumed run keeps everything up to the last line of
-/// its checkpoint's step, and drops what follows, whether whole, torn or never filled by the disk.
+/// A line counts once its newline is there. Every line of a step begins with it, and a step's lines
+/// are flushed before its checkpoint is begun. So a resumed run keeps everything up to the last line
+/// of its checkpoint's step, and drops what follows, whether whole, torn or never filled by the disk;
+/// also the lines of test rows at the end, which begin otherwise.
 package struct LineFile: ~Copyable {
     package let path: String
     private let file: any GrowingFile

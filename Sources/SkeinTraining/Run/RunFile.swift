@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 
 /// run.json: what a run was started with. Written once, before the first step, and again only to
-/// say that other engines are admitted from now on.
+/// say that other engines are admitted from now on, or what an older version has not said.
 package struct RunFile: Sendable, Equatable {
     /// The version of Skein.
     package var version: String
@@ -28,8 +28,8 @@ package struct RunFile: Sendable, Equatable {
     /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
-    /// Of what the loss reads of the base model (`References`). nil, and not written, of another loss
-    /// and by older versions.
+    /// SHA-256 of what the loss reads of the base model (`References`). nil, and not written, for
+    /// another loss and by older versions.
     package var referencesDigest: String?
     package var configuration: TrainingConfiguration
     /// The first step for which workers with other engines were admitted (`--admit-other-engines`):
@@ -93,16 +93,30 @@ package struct RunFile: Sendable, Equatable {
     static func mark(
         otherEnginesFrom step: Int, at path: String, in store: any Store
     ) throws {
+        try mark(otherEnginesField, "\(step)", at: path, in: store) { $0.otherEnginesFrom = step }
+    }
+
+    /// Likewise, that the references of a run which an older version began are these.
+    static func mark(referencesDigest digest: String, at path: String, in store: any Store) throws {
+        try mark(referencesKey, "\"\(digest)\"", at: path, in: store) {
+            $0.referencesDigest = digest
+        }
+    }
+
+    private static func mark(
+        _ field: String, _ value: String, at path: String, in store: any Store,
+        _ change: (inout RunFile) -> Void
+    ) throws {
         let text = String(decoding: try RecordFile.bytes(of: path, in: store), as: UTF8.self)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        lines.removeAll { $0.hasPrefix("  \"\(otherEnginesField)\":") }
+        lines.removeAll { $0.hasPrefix("  \"\(field)\":") }
         guard lines.first == "{" else {
             // Another program has formatted it.
             var run = try RunFile(path: path, in: store)
-            run.otherEnginesFrom = step
+            change(&run)
             return try run.write(to: path, in: store)
         }
-        lines.insert("  \"\(otherEnginesField)\": \(step),", at: 1)
+        lines.insert("  \"\(field)\": \(value),", at: 1)
         try store.write(lines.joined(separator: "\n"), to: path)
     }
 

@@ -34,9 +34,6 @@ package struct TrainingJob: Sendable {
     let decode: @Sendable ([Int32]) -> String
     let endOfTurnIDs: Set<Int32>
     package internal(set) var runFile: RunFile
-    /// Who has computed what the loss reads of the base model, for the ledger; empty until
-    /// `References.attach`, and unless the loss is DPO's.
-    package internal(set) var referenceEntries: [GroupEntry] = []
     /// The token that begins rows of text and pairs without a template; nil if the model's
     /// tokenizer wants none.
     package let beginToken: String?

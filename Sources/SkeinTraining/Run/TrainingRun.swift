@@ -83,7 +83,7 @@ package struct TrainingRun: Sendable {
         report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         // Before anything takes long, or makes room on a disk.
-        try self.job.checkResume(in: directory)
+        let recorded = try self.job.checkResume(in: directory)
         try directory.takeOver()
         let engine = try engine(compute, features: features, report: report)
         let configuration = self.job.configuration
@@ -92,12 +92,16 @@ package struct TrainingRun: Sendable {
             ? nil : SampleMaker(job: self.job, threads: compute.threads.threadCount)
         try report(.loaded)
         var referenced = self.job
+        let references: [GroupEntry]
         do {
             // In one turn: another run with the same rows then finds them kept.
-            let warnings = try compute.turns.pass {
+            references = try compute.turns.pass {
                 try References.attach(
                     to: &referenced, cache: self.job.referenceCache,
-                    announce: { try report(.references($0)) },
+                    recorded: RecordedReferences(directory, recorded),
+                    reports: References.Reports(
+                        announce: { try report(.references($0)) },
+                        warn: { try report(.warning($0)) }),
                     compute: { groups, deliver in
                         if shouldStop() { throw CancellationError() }
                         try RowEvaluation.baseLogProbabilities(
@@ -108,7 +112,6 @@ package struct TrainingRun: Sendable {
                         }
                     })
             }
-            for warning in warnings { try report(.warning(warning.text)) }
         } catch is CancellationError {
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
@@ -137,7 +140,7 @@ package struct TrainingRun: Sendable {
             report: {
                 try report(.loop($0))
                 try warn(of: engine, report)
-            }, shouldStop: shouldStop)
+            }, shouldStop: shouldStop, references: references)
         try report(.ready)
         let outcome = try loop.run()
         try report(.trained)

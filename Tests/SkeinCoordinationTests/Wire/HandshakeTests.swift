@@ -221,7 +221,7 @@ struct HandshakeTests {
             (.version, { $0.recipeDigest = other }),
             (.configuration, { $0.configurationDigest = other }),
             (.fingerprint, { $0.fingerprint = "engine B" }),
-            (.fingerprint, { $0.answerDigest = other }),
+            (.answer, { $0.answerDigest = other }),
         ]
         for (code, change) in cases {
             var worker = WorkerHandshake(token: token, hello: hello())
@@ -232,7 +232,7 @@ struct HandshakeTests {
             let found = try rejection(of: .ready(ready), by: &coordinator).found()
             #expect(found.code == code)
             let facts =
-                ready.fingerprint != offer.fingerprint
+                code == .fingerprint
                 ? ["engine A", "engine B"] : [Hex.text(Self.digest), Hex.text(other)]
             #expect(facts.allSatisfy(found.reason.contains))
         }

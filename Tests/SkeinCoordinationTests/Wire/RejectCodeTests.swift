@@ -22,7 +22,7 @@ struct RejectCodeTests {
     func statuses() {
         let bad = RejectCode.allCases.filter { $0.exitStatus == .badData }
         #expect(
-            Set(bad) == [.authentication, .version, .model, .fingerprint])
+            Set(bad) == [.authentication, .version, .model, .fingerprint, .answer])
         #expect(Set(RejectCode.allCases.filter(\.isFinal)) == Set(bad + [.stuck]))
         #expect(RejectCode.fingerprint.remedy.contains("the same OPENBLAS_CORETYPE"))
     }

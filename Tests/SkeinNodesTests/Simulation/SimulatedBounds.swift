@@ -17,8 +17,9 @@ extension SimulatedWorker {
         let whole = 4 * model.count * (isLocal ? 2 : 1)
         // A coordinator leases up to 2 T, beside fewer than 2 T results that are kept.
         bound("results", shell.results.count, atMost: 4 * threads)
-        // And after a lost connection each thread ends what it has begun.
-        bound("leases", shell.leases.count, atMost: 5 * threads)
+        // After a lost connection each thread ends what it has begun, and the next connection leases up to
+        // 2 T beside all results that the coordinator has had from the one before and not yet answered.
+        bound("leases", shell.leases.count, atMost: 6 * threads)
         // And it may judge other results.
         bound("leases in line", shell.state.queue.count, atMost: 4 * threads)
         // At most those of which a lease is under way.

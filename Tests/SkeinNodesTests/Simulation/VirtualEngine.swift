@@ -7,8 +7,8 @@ import SkeinCoordination
 @testable import SkeinSockets
 @testable import SkeinTraining
 
-/// What a simulated worker computes with: a lease takes virtual time, in layers that see that nobody
-/// wants them any more.
+/// What a simulated worker computes with: a lease takes virtual time, in layers that see that
+/// they are not wanted any more.
 final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     // Sendable: used on the world's thread alone.
 

@@ -13,6 +13,25 @@ import Testing
         ReferencePiece(values: [-1e300], worker: "töchter", attempt: 70),
     ]
 
+    @Test("numbers that are no log-probabilities, and names that no worker has, are damage")
+    func impossible() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = ReferenceCache(directory: directory)
+            var warnings: [ReferenceCache.Warning] = []
+            for piece in [
+                ReferencePiece(values: [5, -1], worker: "w1", attempt: 1),
+                ReferencePiece(values: [-1, .nan], worker: "w1", attempt: 1),
+                ReferencePiece(values: [-Double.infinity, -1], worker: "w1", attempt: 1),
+                ReferencePiece(
+                    values: [-1, -1], worker: String(repeating: "w", count: 65), attempt: 1),
+            ] {
+                try cache.write([piece], key, &warnings)
+                #expect(cache.read(key, rows: [2], &warnings) == nil, "\(piece)")
+            }
+            #expect(warnings.count == 4)
+        }
+    }
+
     @Test("what was written is read back, by its key and its rows alone")
     func roundTrip() throws {
         try TestPaths.withTemporaryDirectory { directory in

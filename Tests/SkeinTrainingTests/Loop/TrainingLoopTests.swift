@@ -57,9 +57,13 @@ import Testing
             evaluate: {
                 if interruptsValidation { throw SourceStopped(reason: .interrupted) }
                 if let judge {
-                    var evaluation = RowEvaluation()
-                    (evaluation.lossSum, evaluation.lossTokens) = (judge(newest), 1)
-                    return RecordedEvaluation(evaluation)
+                    let group = MicroBatchResult(
+                        index: 0,
+                        sum: GradientSum(
+                            tokens: 1, lossTokens: 1, lossSum: judge(newest), gradient: []),
+                        digest: SHA256.digest(of: []), worker: "judge", attempt: 1)
+                    return RecordedEvaluation(
+                        groups: [group], rows: 1, comparesAnswers: false)
                 }
                 return try RecordedEvaluation.run(
                     $0, recipe: job.workRecipe, engine: engine, microBatchTokens: 512,

@@ -67,6 +67,7 @@ import Testing
     /// Two steps with a validation after each, and before the first; references and test rows.
     private func findings(
         references: String? = nil, checkpoints: [Int: String] = [1: "p1", 2: "p2"],
+        fromBeginning: Bool = false,
         _ edit: (inout [Ledger.Record]) -> Void = { _ in }
     ) throws -> [LedgerFinding] {
         try TestPaths.withTemporaryDirectory { directory in
@@ -108,7 +109,7 @@ import Testing
             }
             let report = try Ledger.verify(
                 ledger: path, metrics: directory + "/metrics.jsonl", parameters: checkpoints,
-                references: references)
+                references: references, groupsFromBeginning: fromBeginning)
             #expect(report.steps == 2)
             #expect(report.findings.allSatisfy { !$0.what.isEmpty && !$0.isOfMetrics })
             return report.findings
@@ -133,6 +134,28 @@ import Testing
             try findings {
                 $0.removeAll { if case .group(let entry) = $0 { entry.step < 2 } else { false } }
             } == [])
+    }
+
+    @Test("a run that was begun with these lines has them from the first validation on")
+    func fromBeginning() throws {
+        #expect(try findings(fromBeginning: true) == [])
+        #expect(
+            try findings(fromBeginning: true) {
+                $0.removeAll { if case .group(let entry) = $0 { entry.step < 2 } else { false } }
+            } == [.validationMissing(step: 0), .validationMissing(step: 1)])
+    }
+
+    @Test("before the first step is done, the lines of references may be missing")
+    func killedEarly() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            for name in ["ledger", "metrics"] {
+                try AtomicFile.write("", to: directory + "/\(name).jsonl")
+            }
+            let report = try Ledger.verify(
+                ledger: directory + "/ledger.jsonl", metrics: directory + "/metrics.jsonl",
+                references: digest, groupsFromBeginning: true)
+            #expect(report.findings == [])
+        }
     }
 
     @Test("each kind of damage is found")
