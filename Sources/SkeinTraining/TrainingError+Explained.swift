@@ -215,8 +215,11 @@ extension TrainingError: Explained {
                     "worker \(now) computes other log-probabilities under the base model than worker "
                     + "\(then) did, with whose the run was computed so far",
                 place: "group \(group) of the \(rows) rows",
-                remedy: "one of the two computes wrongly, or has lied. Resume without \(now); if a "
-                    + "third worker says the same as it, start a new run without \(then)",
+                remedy: now == WorkerName.own
+                    ? "this machine computes wrongly, or that of \(then) did: test its memory, or "
+                        + "start a new run with another --output"
+                    : "one of the two computes wrongly, or has lied. Resume without \(now); if a "
+                        + "third worker says the same as it, start a new run without \(then)",
                 status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)

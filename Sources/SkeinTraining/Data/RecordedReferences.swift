@@ -10,15 +10,18 @@ package struct RecordedReferences: Sendable {
         let group: Int
     }
 
-    /// The lines, in order.
+    /// The lines, in order; none if they are not those that run.json names.
     let entries: [GroupEntry]
+    /// What run.json names; nil: nothing.
+    let digest: String?
     private let places: [Place: Int]
 
     /// A run that begins, or was begun by an older version.
     package static let none = RecordedReferences([])
 
-    init(_ entries: [GroupEntry]) {
+    init(_ entries: [GroupEntry], digest: String? = nil) {
         self.entries = entries
+        self.digest = digest
         var places: [Place: Int] = [:]
         for (index, entry) in entries.enumerated() {
             guard case .reference(let rows) = entry.subject else { continue }
@@ -32,26 +35,30 @@ package struct RecordedReferences: Sendable {
     /// - Parameters:
     ///   - directory: of the run.
     ///   - run: its run.json; nil: the run begins.
-    /// - Throws: `FileError`. A damaged ledger says nothing here; its check reports it.
+    /// - Throws: `FileError`. Damaged lines say nothing here; the ledger's check reports them.
     package init(_ directory: RunDirectory, _ run: RunFile?) throws {
         guard let expected = run?.referencesDigest, directory.store.exists(directory.ledger) else {
             self = .none
             return
         }
+        /// All lines are read.
+        struct Enough: Error {}
         var entries: [GroupEntry] = []
         do {
+            // They are the first lines.
             try Ledger.read(path: directory.ledger, in: directory.store) { record in
                 guard case .group(let entry) = record, case .reference = entry.subject else {
-                    return
+                    throw Enough()
                 }
                 entries.append(entry)
             }
+        } catch is Enough {
+            // What follows is of steps.
         } catch is TrainingError {
-            self = .none
-            return
+            // A line is damaged: the digest decides.
         }
-        // A kill may have torn them, or somebody has changed them.
-        self.init(References.Digest.of(entries) == expected ? entries : [])
+        // A kill may have torn them, or they were changed.
+        self.init(References.Digest.of(entries) == expected ? entries : [], digest: expected)
     }
 
     func entry(_ rows: GroupEntry.RowKind, _ group: Int) -> GroupEntry? {

@@ -79,7 +79,8 @@ package enum References {
         try maker.attach(.training, to: &job.training)
         try maker.attach(.validation, to: &job.validation)
         try maker.attach(.test, to: &job.test)
-        job.runFile.referencesDigest = Digest.of(maker.entries)
+        let digest = Digest.of(maker.entries)
+        job.runFile.referencesDigest = digest
         return maker.entries
     }
 
@@ -194,10 +195,10 @@ package enum References {
                         for index in round { pieces[index] = nil }
                     }
                     // The first error is the one that people need to see.
-                    try keep(pieces, groups, key)
+                    try keep(pieces, groups, kind, key)
                     throw error
                 }
-                try keep(pieces, groups, key)
+                try keep(pieces, groups, kind, key)
             }
             return pieces.compactMap(\.self)
         }
@@ -252,14 +253,19 @@ package enum References {
         }
 
         private mutating func keep(
-            _ pieces: [ReferencePiece?], _ groups: [[TokenizedRow]], _ key: SHA256.Digest
+            _ pieces: [ReferencePiece?], _ groups: [[TokenizedRow]], _ kind: GroupEntry.RowKind,
+            _ key: SHA256.Digest
         ) throws {
+            // Without lines to compare with, what is computed again is known to be right at the end only.
+            if recorded.digest != nil, recorded.entries.isEmpty { return }
             guard pieces.contains(where: { $0 != nil }) else { return }
             var pieces = pieces
             if pieces.contains(where: { $0 == nil }), let others = try kept(key, groups) {
                 // Another process with the same rows may be ahead.
                 for (index, other) in others.enumerated() where pieces[index] == nil {
-                    pieces[index] = other
+                    pieces[index] = other.flatMap {
+                        recorded.refutes($0, kind, index) ? nil : $0
+                    }
                 }
             }
             var warnings: [ReferenceCache.Warning] = []

@@ -36,7 +36,7 @@ package struct SourceStopped: Error {
     }
 
     package let reason: Reason
-    /// Whether workers have given different results of what was delivered, and none was found wrong yet.
+    /// Whether workers gave different results of what was delivered, and none was chosen yet.
     package let isDisputed: Bool
 
     package init(reason: Reason, isDisputed: Bool = false) {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 
 // Validations and samples.
 //
@@ -60,6 +61,26 @@ extension TrainingLoop {
         let samples = try sample(parameters, step, epoch)
         try metrics.append(samples)
         for sample in samples { try report(.sample(sample)) }
+    }
+
+    /// The loss of the kept adapter on the test rows of a complete run; its groups are in the ledger
+    /// then.
+    ///
+    /// - Returns: nil without test rows.
+    /// - Throws: what the loop's `evaluate` throws; `FileError`.
+    package func test() throws -> RowEvaluation? {
+        guard !job.test.isEmpty else { return nil }
+        let kept = try TrainingJob.exported(
+            directory.adapter, shape: job.shape, export: job.export, in: directory.store
+        ).values
+        let found = try evaluate(
+            EvaluationRequest(
+                rows: job.test, step: step,
+                state: local == nil ? kept : OuterState(parameters: kept).values,
+                count: kept.count))
+        try Ledger(appendingTo: directory.ledger, in: directory.store)
+            .append(found.entries(.test, step: step))
+        return found.evaluation
     }
 
     /// A step's line of metrics.jsonl.

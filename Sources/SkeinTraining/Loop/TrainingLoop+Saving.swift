@@ -98,6 +98,23 @@ extension TrainingLoop {
         try report(.adapterRestored(step: stopping.bestStep))
     }
 
+    /// Opens the ledger, whose first lines say who has computed what the loss reads of the base model:
+    /// when the run begins, or when one of an older version goes on, which has not recorded it.
+    mutating func openLedger() throws -> Ledger {
+        defer { references = [] }
+        let isUnknown = recorded != nil && recorded?.referencesDigest == nil
+        let ledger = try Ledger(
+            path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
+            references: step == 0 || isUnknown ? references : [], in: directory.store)
+        // Until then a kill leaves lines that the next start replaces.
+        if isUnknown, let digest = job.runFile.referencesDigest {
+            try RunFile.mark(
+                referencesDigest: digest, at: directory.runFile, in: directory.store)
+            recorded?.referencesDigest = digest
+        }
+        return ledger
+    }
+
     /// Reports at once if the records no longer prove the steps so far. The run continues: what it
     /// computes does not depend on them.
     func checkLedger() throws {

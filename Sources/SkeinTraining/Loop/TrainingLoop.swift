@@ -71,8 +71,7 @@ package struct TrainingLoop {
     /// The first step for which that was so, in this process or an earlier one.
     var otherEnginesFrom: Int?
     /// Who has computed what the loss reads of the base model, until it is in the ledger.
-    private var references: [GroupEntry]
-    /// The run that is resumed, as run.json has it; nil: the run begins.
+    var references: [GroupEntry]
     var recorded: RunFile?
 
     /// Continues the run from its newest good checkpoint, or begins it.
@@ -90,8 +89,7 @@ package struct TrainingLoop {
         now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread,
         admitsOtherEngines: Bool = false, references: [GroupEntry] = []
     ) throws {
-        self.references = references
-        self.admitsOtherEngines = admitsOtherEngines
+        (self.references, self.admitsOtherEngines) = (references, admitsOtherEngines)
         self.job = job
         self.directory = directory
         self.source = source
@@ -136,14 +134,12 @@ package struct TrainingLoop {
     }
 
     private mutating func runSteps() throws -> Outcome {
-        let ledger = try Ledger(
-            path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
-            in: directory.store)
+        // The metrics first: a ledger that is ahead of them is no finding.
         let metrics = try Metrics(
             path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
             in: directory.store)
+        let ledger = try openLedger()
         try checkLedger()
-        try recordReferences(ledger)
         try judgeAtStart(metrics, ledger)
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
@@ -194,28 +190,6 @@ package struct TrainingLoop {
         return outcome(isComplete: true)
     }
 
-    /// Writes who has computed what the loss reads of the base model: when the run begins, or when one
-    /// of an older version goes on, which has not recorded it.
-    private mutating func recordReferences(_ ledger: borrowing Ledger) throws {
-        defer { references = [] }
-        guard let digest = job.runFile.referencesDigest else { return }
-        let isUnknown = recorded != nil && recorded?.referencesDigest == nil
-        if step == 0 {
-            try ledger.append(references)
-        } else if isUnknown {
-            // A kill may have come before run.json named them.
-            var known: Set<String> = []
-            try Ledger.read(path: directory.ledger, in: directory.store) { record in
-                if case .group(let entry) = record { known.insert(entry.line.text) }
-            }
-            try ledger.append(references.filter { !known.contains($0.line.text) })
-        }
-        if isUnknown {
-            try RunFile.mark(
-                referencesDigest: digest, at: directory.runFile, in: directory.store)
-        }
-    }
-
     /// All micro-batches of a step, summed in the tree's order.
     private func gradient(
         of planned: PlannedStep
@@ -262,26 +236,6 @@ package struct TrainingLoop {
         optimizer.update(
             &parameters, gradient: gradient, learningRate: learningRate, other: otherRate)
         return norm
-    }
-
-    /// The loss of the kept adapter on the test rows of a complete run; its groups are in the ledger
-    /// then.
-    ///
-    /// - Returns: nil without test rows.
-    /// - Throws: what the loop's `evaluate` throws; `FileError`.
-    package func test() throws -> RowEvaluation? {
-        guard !job.test.isEmpty else { return nil }
-        let kept = try TrainingJob.exported(
-            directory.adapter, shape: job.shape, export: job.export, in: directory.store
-        ).values
-        let found = try evaluate(
-            EvaluationRequest(
-                rows: job.test, step: step,
-                state: local == nil ? kept : OuterState(parameters: kept).values,
-                count: kept.count))
-        try Ledger(appendingTo: directory.ledger, in: directory.store)
-            .append(found.entries(.test, step: step))
-        return found.evaluation
     }
 
     private static func isDue(_ step: Int, every count: Int) -> Bool {

@@ -98,13 +98,17 @@ package struct Ledger: ~Copyable {
     private let file: LineFile
 
     /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from; below 0: no
-    /// line.
+    /// line. `references` are its first lines from then on, instead of others of references; empty:
+    /// those that are there stay.
     ///
     /// - Throws: `FileError`.
     package init(
-        path: String, keepingThroughStep step: Int, in store: any Store = DiskStore()
+        path: String, keepingThroughStep step: Int, references: [GroupEntry] = [],
+        in store: any Store = DiskStore()
     ) throws {
-        file = try LineFile(path: path, keepingThroughStep: step, in: store)
+        file = try LineFile(
+            path: path, keepingThroughStep: step, head: references.map(\.line),
+            replacing: "{\"step\":0,\"reference_group\":", in: store)
     }
 
     /// Appends all entries of one step, in the order of their micro-batches, and flushes them.

@@ -19,9 +19,21 @@ package struct LineFile: ~Copyable {
     /// A damaged line among them stays, too: cutting there would lose good lines. Reading the file
     /// reports it.
     ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - step: the last whose lines are kept; below 0: no line.
+    ///   - head: lines that begin the file from now on; lines of before that begin with `replacing` give
+    ///     way to them.
+    ///   - replacing: how the lines begin that leading ones of `head` replace.
+    ///   - store: where the file is.
     /// - Throws: `FileError`.
-    package init(path: String, keepingThroughStep step: Int, in store: any Store) throws {
-        try Self.replace(path, keepingThroughStep: step, in: store)
+    package init(
+        path: String, keepingThroughStep step: Int, head: [JSONLine] = [],
+        replacing: StaticString = "", in store: any Store
+    ) throws {
+        try Self.replace(
+            path, keepingThroughStep: step, head: Array(Self.text(head).utf8),
+            Array("\(replacing)".utf8), in: store)
         let file = try store.growingFile(path)
         self.path = path
         self.file = file
@@ -36,21 +48,38 @@ package struct LineFile: ~Copyable {
     }
 
     private static func replace(
-        _ path: String, keepingThroughStep step: Int, in store: any Store
+        _ path: String, keepingThroughStep step: Int, head: [UInt8], _ replaced: [UInt8],
+        in store: any Store
     ) throws {
-        guard store.exists(path) else { return }
+        guard store.exists(path) else {
+            guard !head.isEmpty else { return }
+            return try store.write(to: path) { append in
+                try head.withUnsafeBytes { try append($0) }
+            }
+        }
         let kept = try length(ofStepsThrough: step, path: path, in: store)
         try store.file(copying: path) { _ in }.withBytes { bytes in
             try store.write(to: path) { append in
-                try append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+                var rest = UnsafeRawBufferPointer(rebasing: bytes[..<kept])
+                if !head.isEmpty {
+                    try head.withUnsafeBytes { try append($0) }
+                    while rest.starts(with: replaced), let end = rest.firstIndex(of: 0x0A) {
+                        rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                    }
+                }
+                try append(rest)
             }
         }
+    }
+
+    private static func text(_ lines: [JSONLine]) -> String {
+        lines.map { $0.text + "\n" }.joined()
     }
 
     /// Appends lines and makes them durable.
     package func append(_ lines: [JSONLine]) throws {
         guard !lines.isEmpty else { return }
-        try file.append(Array(lines.map { $0.text + "\n" }.joined().utf8))
+        try file.append(Array(Self.text(lines).utf8))
     }
 
     /// Where the last line of a step up to `step` ends.

@@ -108,6 +108,38 @@ import Testing
         }
     }
 
+    @Test(
+        "lines of references come first, instead of those that were there, and cutting spares them")
+    func references() throws {
+        func reference(_ worker: String, _ group: Int) -> GroupEntry {
+            GroupEntry(
+                .reference(of: .training), step: 0, group: group, worker: worker, attempt: 1,
+                tokens: 9, lossTokens: 5, lossSum: 12.5, valuesDigest: "v")
+        }
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/ledger.jsonl"
+            func lines() throws -> [String] {
+                try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(
+                    String.init)
+            }
+            let first = [reference("a", 0), reference("a", 1)]
+            _ = try Ledger(path: path, keepingThroughStep: -1, references: first)
+            #expect(try lines() == first.map(\.line.text))
+            try write(directory)
+            let steps = try Array(lines().dropFirst(2))
+            // A run of an older version goes on, twice, and other workers have computed.
+            for references in [Array(first.prefix(1)), [reference("b", 0), reference("b", 1)]] {
+                _ = try Ledger(path: path, keepingThroughStep: 3, references: references)
+                #expect(try lines() == references.map(\.line.text) + steps)
+            }
+            let head = try Array(lines().prefix(2))
+            _ = try Ledger(path: path, keepingThroughStep: 1)
+            #expect(try lines() == head + steps.prefix(3))
+            _ = try Ledger(path: path, keepingThroughStep: -1)
+            #expect(try lines() == [])
+        }
+    }
+
     @Test("a good ledger is a proof, with and without the plan")
     func good() throws {
         try TestPaths.withTemporaryDirectory { directory in
