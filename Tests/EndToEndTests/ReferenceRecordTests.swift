@@ -152,12 +152,15 @@ struct ReferenceRecordTests {
             try first.waitForError("references: ")
             first.send(SIGTERM)
             let ending = try first.wait()
+            // On a busy machine the signal may come after the run, or before the first group.
+            if ending.status == 0 || ending.error.contains("step ") { return }
             #expect(ending.status == 130, "\(ending.error)")
+            let isKept = FileManager.default.fileExists(atPath: bench.path("run/references"))
             let second = try SkeinProcess(words + ["--resume"])
             #expect(try second.wait().status == 0)
-            if ending.error.contains("step ") { return }
+            guard second.errorText.contains("references: ") else { return }
             let (before, after) = (try announced(first), try announced(second))
-            #expect(after < before)
+            #expect(isKept ? after < before : after == before)
         }
     }
 

@@ -39,7 +39,7 @@ package enum References {
         _ groups: [[TokenizedRow]], _ deliver: (Int, ReferencePiece) throws -> Void
     ) throws -> Void
 
-    /// What somebody must be told, or be asked, while references are computed.
+    /// What the user is told while references are computed.
     package struct Reports {
         /// Called with the number of answers before anything is computed.
         let announce: (_ answers: Int) throws -> Void
@@ -209,7 +209,7 @@ package enum References {
             switch error {
             case let stopped as SourceStopped: !stopped.isDisputed
             case is CancellationError: true
-            // Of the round all other pieces agree with the ledger, or are not in it.
+            // All other pieces of the round agree with the ledger, or are not in it.
             case TrainingError.referencesDiffer: true
             default: false
             }

@@ -10,7 +10,7 @@ struct BacklogTests {
         Backlog.Entry(peer: PeerID(peer), ownBytes: own, old: old, taken: taken)
     }
 
-    /// Who is hung up on after `seconds` in which no reader took anything.
+    /// The readers that are hung up on after `seconds` in which no reader took anything.
     private static func dropped(
         _ entries: [Backlog.Entry], after seconds: Int = 60, taken: UInt64 = 0
     ) -> [UInt64] {
