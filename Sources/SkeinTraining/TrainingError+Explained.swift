@@ -215,11 +215,19 @@ extension TrainingError: Explained {
                     "worker \(now) computes other log-probabilities under the base model than worker "
                     + "\(then) did, with whose the run was computed so far",
                 place: "group \(group) of the \(rows) rows",
-                remedy: now == WorkerName.own
+                remedy: now == WorkerName.own || now == then
                     ? "this machine computes wrongly, or that of \(then) did: test its memory, or "
                         + "start a new run with another --output"
                     : "one of the two computes wrongly, or has lied. Resume without \(now); if a "
                         + "third worker says the same as it, start a new run without \(then)",
+                status: .badData)
+        case .referencesOfOtherSteps(let path, let step, let microBatch):
+            Explanation(
+                what: "micro-batch \(microBatch) of step \(step) was computed with other "
+                    + "log-probabilities under the base model than those that were computed now",
+                place: path,
+                remedy: "the version that began this run did not record who computed them, and one "
+                    + "was wrong then, or is now: start a new run with another --output",
                 status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)

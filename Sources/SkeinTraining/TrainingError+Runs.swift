@@ -118,7 +118,9 @@ extension LedgerFinding {
         case .validationParametersUnknown(let step, let expected, let found):
             "the validation after step \(step) was computed with the parameters \(found), and those "
                 + "after this step are \(expected)"
-        case .validationMissing(let step): "the validation after step \(step) has no line"
+        case .validationMissing(let step):
+            "the validation after step \(step) has no line, as if a version before 2026-11-27 had gone "
+                + "on with the run there"
         case .validationUnknown(let step):
             "a validation after step \(step) has lines, and the metrics have none"
         case .validationDiffers(let step, let field, let ledger, let metrics):

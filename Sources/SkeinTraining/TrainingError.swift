@@ -86,6 +86,9 @@ package enum TrainingError: Error, Equatable {
     /// Worker `now` has computed other log-probabilities of a group of rows than `then`, with whose the
     /// run was computed so far.
     case referencesDiffer(rows: String, group: Int, then: String, now: String)
+    /// A line of a run that an older version began names other inputs than the references of now make:
+    /// its steps were computed with other ones.
+    case referencesOfOtherSteps(path: String, step: Int, microBatch: Int)
     /// The loss of a step is NaN or infinite.
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.

@@ -40,8 +40,9 @@ extension CoordinatorState {
     package enum CheckOutcome: Sendable, Equatable {
         /// It is good, and the run has it.
         case accepted
-        /// Valid except for a NaN or an infinity.
-        case notFinite(String)
+        /// Well-formed, but a broken worker would explain it as well as the run would: a NaN, an
+        /// infinity, another number than the run has recorded.
+        case doubtful(String)
         /// Wrong shape, length, hash or packing.
         case refused(String)
     }
@@ -55,8 +56,8 @@ extension CoordinatorState {
         case replay(PeerID, WorkKey)
         /// Unpack and check the parked result on the run's thread, then say `checked`.
         case check(PeerID, WorkKey)
-        /// Hand the result, which is not finite, to the run as it is: the run has diverged. Its
-        /// peer may be gone by now.
+        /// Hand the doubtful result to the run as it is: another worker says the same. Its peer may
+        /// be gone by now.
         case deliver(PeerID, WorkKey)
         /// Tell the worker what happened to its result, and free what is parked.
         case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)

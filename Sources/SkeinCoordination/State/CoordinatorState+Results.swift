@@ -105,7 +105,7 @@ extension CoordinatorState {
         members.update(peer) { _ = $0.parked.remove(index) }
         switch outcome {
         case .accepted: accept(candidate, index)
-        case .notFinite(let detail): judge(notFinite: candidate, index, detail)
+        case .doubtful(let detail): judge(doubtful: candidate, index, detail)
         case .refused(let detail): refuse(candidate, index, detail, counts: true)
         }
     }
@@ -134,11 +134,12 @@ extension CoordinatorState {
             members.update(other.peer) { _ = $0.parked.remove(index) }
             reject(duplicate: other, index)
         }
-        for other in history.notFinite
+        for other in history.doubtful
         where other.name != candidate.name && other.digest != candidate.digest {
             fail(
                 other.name,
-                "its result of \(describe(index)) was not finite; that of \(candidate.name) is good"
+                "its result of \(describe(index)) was not used: \(other.detail); that of "
+                    + "\(candidate.name) is good"
             )
         }
     }
@@ -166,15 +167,15 @@ extension CoordinatorState {
         say(.answer(duplicate.peer, open.key(index), .duplicate, sentence))
     }
 
-    /// A result with NaN or infinity: one worker's fault, unless another one gives the same.
-    private mutating func judge(notFinite candidate: Claim, _ index: Int, _ detail: String) {
+    /// A doubtful result: one worker's fault, unless another one gives the same.
+    private mutating func judge(doubtful candidate: Claim, _ index: Int, _ detail: String) {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
-        let own = history.notFinite.first { $0.name == candidate.name }
-        let others = history.notFinite.filter {
+        let own = history.doubtful.first { $0.name == candidate.name }
+        let others = history.doubtful.filter {
             $0.name != candidate.name && $0.digest == candidate.digest
         }
-        let tried = Set(history.notFinite.map(\.name)).union([candidate.name])
+        let tried = Set(history.doubtful.map(\.name)).union([candidate.name])
         let isEverybodyDone = tried.count { members.isActive(name: $0) } >= members.active
         // Two names may be one process: a worker with good results is heard first.
         let isProven = (others.map(\.name) + [candidate.name]).contains {
@@ -186,15 +187,15 @@ extension CoordinatorState {
             say(
                 .log(
                     .warning,
-                    "the result of \(describe(index)) is not finite on any worker: \(detail)")
+                    "\(describe(index)) was computed again with the same result: \(detail)")
             )
             say(.deliver(candidate.peer, key))
             accept(candidate, index)
             return
         }
-        history.notFinite.removeAll { $0.name == candidate.name }
-        history.notFinite.append((candidate.name, candidate.digest))
-        if history.notFinite.count > settings.maximumRefusals { history.notFinite.removeFirst() }
+        history.doubtful.removeAll { $0.name == candidate.name }
+        history.doubtful.append((candidate.name, candidate.digest, detail))
+        if history.doubtful.count > settings.maximumRefusals { history.doubtful.removeFirst() }
         open?.histories[index] = history
         // Two different results of one worker are its fault; one may be the run's.
         let changed = own.map { $0.digest != candidate.digest } ?? false

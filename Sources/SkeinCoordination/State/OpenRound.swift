@@ -35,7 +35,7 @@ struct PieceHistory: Sendable {
     var waiting: [Claim] = []
     /// Names whose results of it were not used: others go first.
     private(set) var avoided: [String] = []
-    var notFinite: [(name: String, digest: [UInt8])] = []
+    var doubtful: [(name: String, digest: [UInt8], detail: String)] = []
     var refusals = 0
     /// When the first result of it was refused.
     var refusedSince: Duration?

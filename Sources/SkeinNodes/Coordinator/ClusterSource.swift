@@ -120,18 +120,21 @@ final class ClusterSource: GradientSource {
     ///
     /// - Parameters:
     ///   - groups: of encoded rows: a round.
+    ///   - recorded: what the run has recorded of each group, in the same order; a worker that
+    ///     says otherwise is believed if another one says the same.
     ///   - parameters: of the adapter as it begins; they are published, but not read.
     ///   - deliver: gets each group's place and numbers, in any order.
     /// - Throws: what `deliver` throws; `StepSpoiled`; `SourceStopped`.
     func baseLogProbabilities(
-        of groups: [[TokenizedRow]], parameters: [Float],
+        of groups: [[TokenizedRow]], recorded: [GroupEntry?], parameters: [Float],
         deliver: (Int, ReferencePiece) throws -> Void
     ) throws {
         if shouldStop() { throw SourceStopped(reason: .interrupted) }
         let publication = publish(
             settings == nil ? parameters : OuterState(parameters: parameters).values)
         try run(
-            .references, kind: .logProbabilities, step: 0, rows: groups, publication: publication
+            .references, kind: .logProbabilities, step: 0, rows: groups, publication: publication,
+            recorded: recorded
         ) { result in
             try deliver(
                 result.index,
@@ -173,7 +176,7 @@ final class ClusterSource: GradientSource {
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
         publication: ParameterPublication, local: LocalRound? = nil,
-        pairs: LeasedRound.Pairs? = nil,
+        pairs: LeasedRound.Pairs? = nil, recorded: [GroupEntry?] = [],
         accept: (MicroBatchResult) throws -> Void
     ) throws {
         let number = own.withLock { own in
@@ -182,7 +185,7 @@ final class ClusterSource: GradientSource {
         }
         let round = LeasedRound(
             number: number, label: label, kind: kind, step: step, rows: rows,
-            publication: publication, local: local, pairs: pairs)
+            publication: publication, local: local, pairs: pairs, recorded: recorded)
         desk.open(round)
         defer { desk.close(number) }
         let check = ResultCheck(
@@ -210,7 +213,7 @@ final class ClusterSource: GradientSource {
                     desk.checked(candidate, verdict.outcome)
                 }
             case .deliver(let candidate) where candidate.result.key.round == number:
-                // The same numbers came twice, and are not finite: the run diverged.
+                // The same doubtful numbers came twice: the run decides what follows.
                 guard let checked = check(candidate).result else { continue }
                 try accept(checked)
                 missing -= 1

@@ -55,7 +55,8 @@ struct ClusterTraining {
                     announce: { log.info(References.sentence(rows: $0)) },
                     warn: { log.warning($0) }),
                 compute: { [initial = self.job.initial.values] in
-                    try source.baseLogProbabilities(of: $0, parameters: initial, deliver: $1)
+                    try source.baseLogProbabilities(
+                        of: $0, recorded: $1, parameters: initial, deliver: $2)
                 })
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }

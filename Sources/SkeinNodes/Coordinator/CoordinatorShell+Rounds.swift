@@ -71,7 +71,7 @@ extension CoordinatorShell {
             note(
                 .accepted, worker: candidate.worker, of: key,
                 [("attempt", .integer(Int(candidate.result.attempt)))])
-        case .refused(let detail), .notFinite(let detail):
+        case .refused(let detail), .doubtful(let detail):
             note(.refused, worker: candidate.worker, of: key, [("how", .string(detail))])
         }
         judged = candidate

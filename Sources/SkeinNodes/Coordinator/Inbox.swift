@@ -10,7 +10,7 @@ final class Inbox: Sendable {
     enum Item: Sendable {
         /// A result to unpack and check.
         case check(Candidate)
-        /// A result to use although it is not finite.
+        /// A result to use although it is doubtful.
         case deliver(Candidate)
         /// A piece of this round is computed again, because two of its results differ.
         case disputed(round: UInt64)

@@ -22,6 +22,8 @@ struct LeasedRound: Sendable {
     let local: LocalRound?
     /// Of a round whose loss compares answers.
     let pairs: Pairs?
+    /// What the run has recorded of each piece, from an earlier start; empty: of none.
+    let recorded: [GroupEntry?]
 
     /// How answers are compared.
     struct Pairs: Sendable {
@@ -31,9 +33,12 @@ struct LeasedRound: Sendable {
 
     init(
         number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: LocalRound? = nil, pairs: Pairs? = nil
+        publication: ParameterPublication, local: LocalRound? = nil, pairs: Pairs? = nil,
+        recorded: [GroupEntry?] = []
     ) {
+        precondition(recorded.isEmpty || recorded.count == rows.count, "one entry for each piece")
         self.local = local
+        self.recorded = recorded
         self.pairs = pairs
         self.number = number
         self.label = label

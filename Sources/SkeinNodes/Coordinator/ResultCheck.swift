@@ -7,13 +7,14 @@ import SkeinTraining
 struct ResultCheck: Sendable {
     enum Verdict: Sendable {
         case accepted(MicroBatchResult)
-        /// Well-formed, but with a NaN or an infinity: a broken worker, or a run that diverged.
-        case notFinite(MicroBatchResult, detail: String)
+        /// Well-formed, but with a NaN or an infinity, as of a broken worker or a run that diverged; or
+        /// with another number than the run has recorded.
+        case doubtful(MicroBatchResult, detail: String)
         case refused(detail: String)
 
         var result: MicroBatchResult? {
             switch self {
-            case .accepted(let result), .notFinite(let result, _): result
+            case .accepted(let result), .doubtful(let result, _): result
             case .refused: nil
             }
         }
@@ -21,7 +22,7 @@ struct ResultCheck: Sendable {
         var outcome: CoordinatorState.CheckOutcome {
             switch self {
             case .accepted: .accepted
-            case .notFinite(_, let detail): .notFinite(detail)
+            case .doubtful(_, let detail): .doubtful(detail)
             case .refused(let detail): .refused(detail)
             }
         }
@@ -183,13 +184,22 @@ struct ResultCheck: Sendable {
         checked.inputs = opened.inputs
         checked.logProbabilities = opened.logProbabilities
         if let value = opened.logProbabilities.first(where: { !$0.isFinite || $0 > 0 }) {
-            return .notFinite(checked, detail: "a log-probability is \(value)")
+            return .doubtful(checked, detail: "a log-probability is \(value)")
+        }
+        if round.kind == .logProbabilities, round.recorded.indices.contains(checked.index),
+            let recorded = round.recorded[checked.index],
+            recorded.valuesDigest != "\(opened.digest)"
+        {
+            return .doubtful(
+                checked,
+                detail: "the ledger has other log-probabilities, computed by "
+                    + recorded.worker)
         }
         guard result.lossSum.isFinite else {
-            return .notFinite(checked, detail: "its loss is \(result.lossSum)")
+            return .doubtful(checked, detail: "its loss is \(result.lossSum)")
         }
         if let place = GradientNorm.firstNotFinite(in: gradient) {
-            return .notFinite(
+            return .doubtful(
                 checked, detail: "its gradient is not finite, first at number \(place)")
         }
         return .accepted(checked)

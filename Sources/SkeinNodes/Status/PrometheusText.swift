@@ -88,7 +88,7 @@ enum PrometheusText {
             Double(run.lossTokens))
         page.single(
             "skein_ledger_micro_batches_total", "counter",
-            "Micro-batches of all committed steps: lines of the ledger that have this field.",
+            "Micro-batches of all committed steps: lines of the ledger with micro_batch.",
             Double(run.microBatches))
     }
 

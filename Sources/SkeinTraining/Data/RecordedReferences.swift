@@ -37,8 +37,13 @@ package struct RecordedReferences: Sendable {
     ///   - run: its run.json; nil: the run begins.
     /// - Throws: `FileError`. Damaged lines say nothing here; the ledger's check reports them.
     package init(_ directory: RunDirectory, _ run: RunFile?) throws {
-        guard let expected = run?.referencesDigest, directory.store.exists(directory.ledger) else {
+        guard let expected = run?.referencesDigest else {
             self = .none
+            return
+        }
+        guard directory.store.exists(directory.ledger) else {
+            // A kill may have come before the ledger: run.json still says what there was.
+            self.init([], digest: expected)
             return
         }
         /// All lines are read.
@@ -61,9 +66,17 @@ package struct RecordedReferences: Sendable {
         self.init(References.Digest.of(entries) == expected ? entries : [], digest: expected)
     }
 
+    /// What was recorded of a group; nil: nothing.
     func entry(_ rows: GroupEntry.RowKind, _ group: Int) -> GroupEntry? {
-        places[Place(rows: rows, group: group)].map { entries[$0] }
+        guard let index = places[Place(rows: rows, group: group)] else { return nil }
+        var entry = entries[index]
+        // The digest does not cover names, and people read them in errors.
+        if !WorkerName.isValid(entry.worker) { entry.worker = "(a name that none can have)" }
+        return entry
     }
+
+    /// Whether run.json names references of which no usable line is left.
+    var isWithoutLines: Bool { digest != nil && entries.isEmpty }
 
     /// Whether a piece is not the one that the run was computed with.
     func refutes(_ piece: ReferencePiece, _ rows: GroupEntry.RowKind, _ group: Int) -> Bool {

@@ -60,7 +60,7 @@ package struct ReferenceCache: Sendable {
         do {
             let pieces = try MappedFile(path: path).withBytes { Self.pieces($0, rows: rows) }
             if pieces == nil {
-                warnings.append(Warning(path: path, detail: "it is damaged, so it was made again"))
+                warnings.append(Warning(path: path, detail: "it is damaged, so it is not used"))
             } else {
                 // The time of use decides what stays.
                 _ = utimensat(AT_FDCWD, path, nil, 0)

@@ -33,10 +33,12 @@ package struct ReferencePiece: Sendable, Equatable {
 package enum References {
     /// Computes the log-probabilities of groups of rows.
     ///
-    /// It calls `deliver` once for each group with its place, in any order, and may throw
-    /// `StepSpoiled` if something that was delivered has turned out wrong.
+    /// It gets what the run has recorded of each group, which may decide whom to believe. It calls
+    /// `deliver` once for each group with its place, in any order, and may throw `StepSpoiled` if
+    /// something that was delivered has turned out wrong.
     package typealias Compute = (
-        _ groups: [[TokenizedRow]], _ deliver: (Int, ReferencePiece) throws -> Void
+        _ groups: [[TokenizedRow]], _ recorded: [GroupEntry?],
+        _ deliver: (Int, ReferencePiece) throws -> Void
     ) throws -> Void
 
     /// What the user is told while references are computed.
@@ -80,6 +82,7 @@ package enum References {
         try maker.attach(.validation, to: &job.validation)
         try maker.attach(.test, to: &job.test)
         let digest = Digest.of(maker.entries)
+        if recorded.isWithoutLines, recorded.digest == digest { try maker.keepAll() }
         job.runFile.referencesDigest = digest
         return maker.entries
     }
@@ -126,6 +129,8 @@ package enum References {
         let reports: Reports
         let compute: Compute
         private var warned: Set<String> = []
+        /// What is kept if all of it turns out to be what run.json names.
+        private var unproven: [(pieces: [ReferencePiece?], key: SHA256.Digest)] = []
         private(set) var entries: [GroupEntry] = []
 
         init(
@@ -194,7 +199,8 @@ package enum References {
                     if !Self.leavesTruth(error) {
                         for index in round { pieces[index] = nil }
                     }
-                    // The first error is the one that people need to see.
+                    // An error of keeping is a warning, unless another process has taken over: then that
+                    // is what people need to see.
                     try keep(pieces, groups, kind, key)
                     throw error
                 }
@@ -204,7 +210,7 @@ package enum References {
         }
 
         /// Whether what was delivered before an error may be kept: the work was stopped, and no two
-        /// workers have given different numbers.
+        /// workers have given different numbers of which none was chosen yet.
         private static func leavesTruth(_ error: any Error) -> Bool {
             switch error {
             case let stopped as SourceStopped: !stopped.isDisputed
@@ -221,7 +227,9 @@ package enum References {
         ) throws {
             try StepSpoiled.repeating("the log-probabilities under the base model") {
                 do {
-                    try compute(round.map { groups[$0] }) { place, piece in
+                    try compute(
+                        round.map { groups[$0] }, round.map { recorded.entry(kind, $0) }
+                    ) { place, piece in
                         guard piece.values.allSatisfy(ReferencePiece.isPossible) else {
                             throw TrainingError.referencesNotFinite
                         }
@@ -257,7 +265,10 @@ package enum References {
             _ key: SHA256.Digest
         ) throws {
             // Without lines to compare with, what is computed again is known to be right at the end only.
-            if recorded.digest != nil, recorded.entries.isEmpty { return }
+            if recorded.isWithoutLines {
+                if !pieces.contains(nil) { unproven.append((pieces, key)) }
+                return
+            }
             guard pieces.contains(where: { $0 != nil }) else { return }
             var pieces = pieces
             if pieces.contains(where: { $0 == nil }), let others = try kept(key, groups) {
@@ -270,6 +281,13 @@ package enum References {
             }
             var warnings: [ReferenceCache.Warning] = []
             try cache?.write(pieces, key, &warnings)
+            try warn(warnings)
+        }
+
+        /// Keeps what has waited for its proof.
+        mutating func keepAll() throws {
+            var warnings: [ReferenceCache.Warning] = []
+            for (pieces, key) in unproven { try cache?.write(pieces, key, &warnings) }
             try warn(warnings)
         }
 

@@ -98,49 +98,6 @@ extension TrainingLoop {
         try report(.adapterRestored(step: stopping.bestStep))
     }
 
-    /// Opens the ledger, whose first lines say who has computed what the loss reads of the base model:
-    /// when the run begins, or when one of an older version goes on, which has not recorded it.
-    mutating func openLedger() throws -> Ledger {
-        defer { references = [] }
-        let isUnknown = recorded != nil && recorded?.referencesDigest == nil
-        let ledger = try Ledger(
-            path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
-            references: step == 0 || isUnknown ? references : [], in: directory.store)
-        // Until then a kill leaves lines that the next start replaces.
-        if isUnknown, let digest = job.runFile.referencesDigest {
-            try RunFile.mark(
-                referencesDigest: digest, at: directory.runFile, in: directory.store)
-            recorded?.referencesDigest = digest
-        }
-        return ledger
-    }
-
-    /// Reports at once if the records no longer prove the steps so far. The run continues: what it
-    /// computes does not depend on them.
-    func checkLedger() throws {
-        guard step > 0 else { return }
-        let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
-        let start = OuterState(parameters: job.initial.values)
-        let beginning = GradientCodec.digest(
-            of: job.local == nil ? start.parameters : start.values)
-        do {
-            let found = try Ledger.verify(
-                ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
-                parameters: [0: beginning.description], references: recorded?.referencesDigest,
-                groupsFromBeginning: recorded?.knownAnswer != nil, doneSteps: step,
-                microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
-            guard let first = found.findings.first else { return }
-            try report(
-                .ledgerDoubted(
-                    .ledgerRefuted(
-                        path: first.isOfMetrics ? directory.metrics : directory.ledger,
-                        findings: found.findingCount, first: first)))
-        } catch let error as TrainingError {
-            guard case .damagedRecord = error else { throw error }
-            try report(.ledgerDoubted(error))
-        }
-    }
-
     /// Begins to save a checkpoint; the next update copies parameters and moments.
     mutating func save(epoch: Int) throws {
         guard canSave else { return }

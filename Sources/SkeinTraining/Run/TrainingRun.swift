@@ -102,7 +102,7 @@ package struct TrainingRun: Sendable {
                     reports: References.Reports(
                         announce: { try report(.references($0)) },
                         warn: { try report(.warning($0)) }),
-                    compute: { groups, deliver in
+                    compute: { groups, _, deliver in
                         if shouldStop() { throw CancellationError() }
                         try RowEvaluation.baseLogProbabilities(
                             of: groups, engine: engine, threads: compute.threads

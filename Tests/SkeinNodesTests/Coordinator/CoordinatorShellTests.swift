@@ -203,11 +203,11 @@ struct CoordinatorShellTests {
                 // that.
                 #expect(shell.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
                 #expect(shell.state.open?.histories[0]?.checking?.digest == result.vote)
-                shell.checked(candidate, .notFinite("NaN"))
+                shell.checked(candidate, .doubtful("NaN"))
                 shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
                 shell.reject(peer, Rejection(code: .timeout, reason: "gone"))
                 #expect(shell.parked.isEmpty)
-                shell.checked(candidate, .notFinite("NaN"))
+                shell.checked(candidate, .doubtful("NaN"))
                 for expected in ["check", "check", "deliver"] {
                     switch try shell.inbox.take() {
                     case .check: #expect(expected == "check")

@@ -41,7 +41,7 @@ struct ResultCheckTests {
         switch verdict {
         case .accepted(let result):
             "accepted \(result.index) \(result.worker) \(result.sum.gradient)"
-        case .notFinite(let result, let detail): "\(result.index) \(result.sum.gradient) \(detail)"
+        case .doubtful(let result, let detail): "\(result.index) \(result.sum.gradient) \(detail)"
         case .refused(let detail): detail
         }
     }
@@ -102,6 +102,39 @@ struct ResultCheckTests {
                 }())
             #expect(text(check(wrong)).hasPrefix("it was computed from other parameters"))
         }
+    }
+
+    @Test("log-probabilities that the run has recorded otherwise are doubtful")
+    func recorded() {
+        let values = [-2.5]
+        let payload = LogProbabilityPayload.bytes(of: values)
+        func verdict(recorded: String?) -> String {
+            let entry = GroupEntry(
+                .reference(of: .training), step: 0, group: 0, worker: "first", attempt: 1,
+                tokens: 4, lossTokens: 3, lossSum: 2.5, valuesDigest: recorded, inputsDigest: "")
+            let round = LeasedRound(
+                number: 7, label: .references, kind: .logProbabilities, step: 0,
+                rows: [Self.round.rows[0]], publication: Self.round.publication,
+                recorded: recorded == nil ? [nil] : [entry])
+            let check = ResultCheck(
+                round: round, recipe: Self.recipe, codec: .fp32, parameterCount: Self.count)
+            return text(
+                check(
+                    Candidate(
+                        peer: PeerID(1), worker: "w1",
+                        result: WorkResult(
+                            key: WorkKey(round: 7, index: 0), attempt: 1, kind: .logProbabilities,
+                            tokens: 4, lossTokens: 3, correct: 0, lossSum: 2.5,
+                            digest: SHA256.digest(of: payload).bytes,
+                            inputs: round.inputs(0, Self.recipe).digest.bytes, payload: payload))))
+        }
+        let good = "accepted 0 w1 []"
+        #expect(verdict(recorded: nil) == good)
+        #expect(verdict(recorded: "\(SHA256.digest(of: payload))") == good)
+        let other = LogProbabilityPayload.bytes(of: [-1])
+        #expect(
+            verdict(recorded: "\(SHA256.digest(of: other))")
+                == "0 [] the ledger has other log-probabilities, computed by first")
     }
 
     @Test("the second of a pair is the next item, if that is a result of the same round")

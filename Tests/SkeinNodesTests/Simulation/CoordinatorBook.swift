@@ -111,7 +111,7 @@ struct CoordinatorBook {
         case .accepted:
             accepted[index] += 1
             if accepted[index] > 1 { violate("accepts twice", place) }
-        case .refused, .notFinite:
+        case .refused, .doubtful:
             tried[index, default: []].insert(present[place.peer]?.name ?? "")
             refusals[index, default: 0] += 1
         }

@@ -31,7 +31,7 @@ import Testing
                 to: &job, cache: cache, recorded: recorded,
                 reports: References.Reports(
                     announce: { _ in }, warn: { asked.sentences.append($0) }),
-                compute: { groups, deliver in
+                compute: { groups, _, deliver in
                     for (place, group) in groups.enumerated() {
                         try after(asked.groups)
                         asked.groups += 1
@@ -154,6 +154,44 @@ import Testing
             _ = try bench.attach("w1")
             let again = try bench.attach("liar", recorded, value: { _ in -1 }).entries
             #expect(again == lied.entries)
+        }
+    }
+
+    @Test("without lines only what run.json names as a whole is kept")
+    func withoutLines() throws {
+        try withBench { bench in
+            let honest = try bench.attach("w1").entries
+            try FileManager.default.removeItem(atPath: bench.directory + "/kept")
+            let recorded = RecordedReferences([], digest: References.Digest.of(honest))
+            _ = try bench.attach("liar", recorded, value: { _ in -1 })
+            let asked = Asked()
+            #expect(try bench.attach("w2", recorded, asked: asked).entries.count == honest.count)
+            #expect(asked.groups == honest.count)
+            let again = try bench.attach("w3", recorded, asked: asked).entries
+            #expect(asked.groups == honest.count)
+            #expect(Set(again.map(\.worker)) == ["w2"])
+        }
+    }
+
+    @Test(
+        "run.json's digest counts when the ledger is missing; a name that none can have is not shown"
+    )
+    func missingLedger() throws {
+        try withBench { bench in
+            let attached = try bench.attach("w1")
+            var run = attached.job.runFile
+            run.referencesDigest = References.Digest.of(attached.entries)
+            let directory = try RunDirectory(path: bench.directory + "/run", resuming: false)
+            #expect(try RecordedReferences(directory, run).isWithoutLines)
+            let named = attached.entries.map { entry in
+                var entry = entry
+                entry.worker = "w\u{1B}[2J"
+                return entry
+            }
+            _ = try Ledger(path: directory.ledger, keepingThroughStep: -1, references: named)
+            let recorded = try RecordedReferences(directory, run)
+            #expect(!recorded.isWithoutLines)
+            #expect(recorded.entry(.training, 0)?.worker == "(a name that none can have)")
         }
     }
 

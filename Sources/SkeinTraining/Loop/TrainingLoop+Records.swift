@@ -1,0 +1,111 @@
+import SkeinBasics
+import SkeinModels
+
+// What the run's records say, and whether they still prove it.
+extension TrainingLoop {
+    /// Opens the ledger, whose first lines say who has computed what the loss reads of the base model.
+    ///
+    /// They are written when the run begins; when one of an older version goes on, which has not
+    /// recorded it; and when all of them are gone and all that was computed again is what run.json
+    /// names.
+    mutating func openLedger() throws -> Ledger {
+        defer { references = [] }
+        let isUnknown = recorded != nil && recorded?.referencesDigest == nil
+        if isUnknown { try compareReferencesWithSteps() }
+        let isHead = try step == 0 || isUnknown || !hasReferenceLines()
+        let ledger = try Ledger(
+            path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
+            references: isHead ? references : [], in: directory.store)
+        // Until then a kill leaves lines that the next start replaces.
+        if isUnknown, let digest = job.runFile.referencesDigest {
+            try RunFile.mark(
+                referencesDigest: digest, at: directory.runFile, in: directory.store)
+            recorded?.referencesDigest = digest
+        }
+        return ledger
+    }
+
+    /// Whether a line of the ledger is of references, or cannot be told.
+    private func hasReferenceLines() throws -> Bool {
+        guard !references.isEmpty, directory.store.exists(directory.ledger) else { return false }
+        /// One was found.
+        struct Found: Error {}
+        do {
+            try Ledger.read(path: directory.ledger, in: directory.store) { record in
+                if case .group(let entry) = record, case .reference = entry.subject {
+                    throw Found()
+                }
+            }
+            return false
+        } catch is Found {
+            return true
+        } catch TrainingError.damagedRecord {
+            return true
+        }
+    }
+
+    /// Refuses references other than those of the steps so far, whose lines name all that they were
+    /// computed from. Lines of versions before 2026-11-27 do not: nothing says what these have read.
+    private func compareReferencesWithSteps() throws {
+        guard step > 0, !references.isEmpty, directory.store.exists(directory.ledger) else {
+            return
+        }
+        let recipe = job.workRecipe
+        var steps = job.plan.steps().makeIterator()
+        var current: (step: Int, microBatches: [MicroBatch]) = (0, [])
+        do {
+            try Ledger.read(path: directory.ledger, in: directory.store) { record in
+                guard case .microBatch(let entry) = record, entry.step <= step,
+                    let inputs = entry.inputsDigest,
+                    let parameters = entry.parametersDigest.flatMap({ SHA256.Digest($0) })
+                else { return }
+                while current.step < entry.step, let next = steps.next() {
+                    let microBatches =
+                        next.step == entry.step
+                        ? next.microBatches(
+                            of: job.training, groups: job.trainingGroups,
+                            comparesAnswers: job.comparesAnswers) : []
+                    current = (next.step, microBatches)
+                }
+                guard current.step == entry.step,
+                    current.microBatches.indices.contains(entry.microBatch)
+                else { return }
+                let found = WorkInputs(
+                    recipe, parameters: parameters,
+                    gradientOf: current.microBatches[entry.microBatch])
+                if found.digest.description != inputs {
+                    throw TrainingError.referencesOfOtherSteps(
+                        path: directory.ledger, step: entry.step, microBatch: entry.microBatch)
+                }
+            }
+        } catch TrainingError.damagedRecord {
+            // What follows cannot be compared; `checkLedger` names the line.
+        }
+    }
+
+    /// Reports at once if the records no longer prove the steps so far. The run continues: what it
+    /// computes does not depend on them.
+    func checkLedger() throws {
+        guard step > 0 else { return }
+        let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
+        let start = OuterState(parameters: job.initial.values)
+        let beginning = GradientCodec.digest(
+            of: job.local == nil ? start.parameters : start.values)
+        do {
+            let found = try Ledger.verify(
+                ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
+                parameters: [0: beginning.description], references: recorded?.referencesDigest,
+                groupsFromBeginning: recorded?.knownAnswer != nil, doneSteps: step,
+                microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
+            guard let first = found.findings.first else { return }
+            try report(
+                .ledgerDoubted(
+                    .ledgerRefuted(
+                        path: first.isOfMetrics ? directory.metrics : directory.ledger,
+                        findings: found.findingCount, first: first)))
+        } catch let error as TrainingError {
+            guard case .damagedRecord = error else { throw error }
+            try report(.ledgerDoubted(error))
+        }
+    }
+}
