@@ -216,18 +216,24 @@ extension TrainingError: Explained {
                     + "\(then) did, with whose the run was computed so far",
                 place: "group \(group) of the \(rows) rows",
                 remedy: now == WorkerName.own || now == then
-                    ? "this machine computes wrongly, or that of \(then) did: test its memory, or "
-                        + "start a new run with another --output"
-                    : "one of the two computes wrongly, or has lied. Resume without \(now); if a "
-                        + "third worker says the same as it, start a new run without \(then)",
+                    ? "the machine of \(now) computes wrongly, or that of \(then) did: test its memory, "
+                        + "or start a new run with another --output"
+                    : "one side computes wrongly, or has lied. If \(now) alone says so, resume without "
+                        + "it; if the log names others that agree with it, or a third worker says the "
+                        + "same, start a new run without \(then)",
                 status: .badData)
-        case .referencesOfOtherSteps(let path, let step, let microBatch):
+        case .referencesOfOtherSteps(let path, let step, let microBatch, let workers, let folder):
             Explanation(
                 what: "micro-batch \(microBatch) of step \(step) was computed with other "
-                    + "log-probabilities under the base model than those that were computed now",
+                    + "log-probabilities under the base model than those of now, by "
+                    + workers.prefix(4).joined(separator: ", ")
+                    + (workers.count > 4 ? " and \(workers.count - 4) more" : ""),
                 place: path,
-                remedy: "the version that began this run did not record who computed them, and one "
-                    + "was wrong then, or is now: start a new run with another --output",
+                remedy: "the version that began this run did not record who computed them. Resume "
+                    + "with other workers"
+                    + (folder.map { ", without the folder \($0)" } ?? "")
+                    + "; if it comes again, those of then were wrong: start a new run with another "
+                    + "--output",
                 status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)

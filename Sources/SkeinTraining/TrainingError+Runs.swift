@@ -27,9 +27,10 @@ extension TrainingError {
         }
         if differences.contains(where: { $0.field == RunFile.referencesField }) {
             remedy =
-                "what is kept in the run's folder references, or was computed now, is not what the "
-                + "run was computed with: remove that folder and resume, so that it is computed "
-                + "again; if it differs all the same, start a new run with another --output"
+                "what is kept in the folder references (in the run's directory, or of train in the "
+                + "cache directory), or was computed now, is not what the run was computed with: "
+                + "remove that folder and resume, so that it is computed again; if it differs all "
+                + "the same, start a new run with another --output"
         }
         return Explanation(
             what: "the run was started with other \(made ? "rows or another plan" : "settings"): "

@@ -88,7 +88,8 @@ package enum TrainingError: Error, Equatable {
     case referencesDiffer(rows: String, group: Int, then: String, now: String)
     /// A line of a run that an older version began names other inputs than the references of now make:
     /// its steps were computed with other ones.
-    case referencesOfOtherSteps(path: String, step: Int, microBatch: Int)
+    case referencesOfOtherSteps(
+        path: String, step: Int, microBatch: Int, workers: [String], folder: String?)
     /// The loss of a step is NaN or infinite.
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.

@@ -40,6 +40,8 @@ extension CoordinatorState {
     package enum CheckOutcome: Sendable, Equatable {
         /// It is good, and the run has it.
         case accepted
+        /// So it is, and an earlier start of the run has recorded the same: who differs is wrong.
+        case confirmed
         /// Well-formed, but a broken worker would explain it as well as the run would: a NaN, an
         /// infinity, another number than the run has recorded.
         case doubtful(String)

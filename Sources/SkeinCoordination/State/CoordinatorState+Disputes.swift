@@ -9,6 +9,11 @@ extension CoordinatorState {
     mutating func vote(_ other: Claim, _ index: Int) {
         guard let open else { return }
         let piece = open.pieces[index]
+        if piece.isConfirmed {
+            guard piece.digest != other.digest else { return }
+            return fail(
+                other.name, "its result of \(describe(index)) is not what the run has recorded")
+        }
         var dispute = open.disputes[index]
         if dispute == nil {
             let former = open.formerDisputes[index]

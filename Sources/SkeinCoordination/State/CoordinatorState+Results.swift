@@ -105,12 +105,15 @@ extension CoordinatorState {
         members.update(peer) { _ = $0.parked.remove(index) }
         switch outcome {
         case .accepted: accept(candidate, index)
+        case .confirmed:
+            open?.change(index) { $0.isConfirmed = true }
+            accept(candidate, index)
         case .doubtful(let detail): judge(doubtful: candidate, index, detail)
         case .refused(let detail): refuse(candidate, index, detail, counts: true)
         }
     }
 
-    private mutating func accept(_ candidate: Claim, _ index: Int) {
+    private mutating func accept(_ candidate: Claim, _ index: Int, isDoubtful: Bool = false) {
         guard let key = open?.key(index), let holders = open?.pieces[index].holders else { return }
         noteProgress()
         let history = open?.histories[index] ?? PieceHistory()
@@ -139,7 +142,7 @@ extension CoordinatorState {
             fail(
                 other.name,
                 "its result of \(describe(index)) was not used: \(other.detail); that of "
-                    + "\(candidate.name) is good"
+                    + "\(candidate.name) is \(isDoubtful ? "another one, and came twice" : "good")"
             )
         }
     }
@@ -187,10 +190,11 @@ extension CoordinatorState {
             say(
                 .log(
                     .warning,
-                    "\(describe(index)) was computed again with the same result: \(detail)")
+                    "\(candidate.name) gives the same result of \(describe(index)) again: \(detail)"
+                )
             )
             say(.deliver(candidate.peer, key))
-            accept(candidate, index)
+            accept(candidate, index, isDoubtful: true)
             return
         }
         history.doubtful.removeAll { $0.name == candidate.name }

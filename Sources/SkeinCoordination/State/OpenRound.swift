@@ -24,6 +24,8 @@ struct Piece: Sendable {
     /// The accepted result's digest, and who computed it.
     var digest: [UInt8] = []
     var computedBy = ""
+    /// Whether the run had recorded the same before.
+    var isConfirmed = false
 
     var isUnleased: Bool { phase == .open && holders.isEmpty }
 }

@@ -205,7 +205,7 @@ final class ClusterSource: GradientSource {
             switch item {
             case .check(let candidate) where candidate.result.key.round == number:
                 for (candidate, verdict) in verdicts(check, candidate) {
-                    if case .accepted(let checked) = verdict {
+                    if case .accepted(let checked, _) = verdict {
                         try accept(checked)
                         missing -= 1
                         own.withLock { $0.payloadBytes += candidate.result.payload.count }

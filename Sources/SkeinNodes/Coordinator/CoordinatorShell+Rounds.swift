@@ -67,7 +67,7 @@ extension CoordinatorShell {
     func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
         let key = candidate.result.key
         switch outcome {
-        case .accepted:
+        case .accepted, .confirmed:
             note(
                 .accepted, worker: candidate.worker, of: key,
                 [("attempt", .integer(Int(candidate.result.attempt)))])

@@ -6,7 +6,8 @@ import SkeinTraining
 /// Unpacks a result and compares it with what the plan says: nothing a worker sends is trusted.
 struct ResultCheck: Sendable {
     enum Verdict: Sendable {
-        case accepted(MicroBatchResult)
+        /// `isRecorded`: an earlier start of the run has recorded the same.
+        case accepted(MicroBatchResult, isRecorded: Bool = false)
         /// Well-formed, but with a NaN or an infinity, as of a broken worker or a run that diverged; or
         /// with another number than the run has recorded.
         case doubtful(MicroBatchResult, detail: String)
@@ -14,14 +15,14 @@ struct ResultCheck: Sendable {
 
         var result: MicroBatchResult? {
             switch self {
-            case .accepted(let result), .doubtful(let result, _): result
+            case .accepted(let result, _), .doubtful(let result, _): result
             case .refused: nil
             }
         }
 
         var outcome: CoordinatorState.CheckOutcome {
             switch self {
-            case .accepted: .accepted
+            case .accepted(_, let isRecorded): isRecorded ? .confirmed : .accepted
             case .doubtful(_, let detail): .doubtful(detail)
             case .refused(let detail): .refused(detail)
             }
@@ -187,9 +188,11 @@ struct ResultCheck: Sendable {
             return .doubtful(checked, detail: "a log-probability is \(value)")
         }
         if round.kind == .logProbabilities, round.recorded.indices.contains(checked.index),
-            let recorded = round.recorded[checked.index],
-            recorded.valuesDigest != "\(opened.digest)"
+            let recorded = round.recorded[checked.index]
         {
+            if recorded.valuesDigest == "\(opened.digest)" {
+                return .accepted(checked, isRecorded: true)
+            }
             return .doubtful(
                 checked,
                 detail: "the ledger has other log-probabilities, computed by "

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 
 /// What a run that is resumed has recorded of its references: the lines of its ledger.
 ///
@@ -15,11 +16,17 @@ package struct RecordedReferences: Sendable {
     /// What run.json names; nil: nothing.
     let digest: String?
     private let places: [Place: Int]
+    /// The ledger of a run that an older version began, which recorded no references.
+    private let olderLedger: (path: String, store: any Store)?
 
     /// A run that begins, or was begun by an older version.
     package static let none = RecordedReferences([])
 
-    init(_ entries: [GroupEntry], digest: String? = nil) {
+    init(
+        _ entries: [GroupEntry], digest: String? = nil,
+        olderLedger: (path: String, store: any Store)? = nil
+    ) {
+        self.olderLedger = olderLedger
         self.entries = entries
         self.digest = digest
         var places: [Place: Int] = [:]
@@ -37,8 +44,14 @@ package struct RecordedReferences: Sendable {
     ///   - run: its run.json; nil: the run begins.
     /// - Throws: `FileError`. Damaged lines say nothing here; the ledger's check reports them.
     package init(_ directory: RunDirectory, _ run: RunFile?) throws {
-        guard let expected = run?.referencesDigest else {
+        guard let run else {
             self = .none
+            return
+        }
+        guard let expected = run.referencesDigest else {
+            let isThere = directory.store.exists(directory.ledger)
+            self.init(
+                [], olderLedger: isThere ? (directory.ledger, directory.store) : nil)
             return
         }
         guard directory.store.exists(directory.ledger) else {
@@ -75,8 +88,53 @@ package struct RecordedReferences: Sendable {
         return entry
     }
 
-    /// Whether run.json names references of which no usable line is left.
-    var isWithoutLines: Bool { digest != nil && entries.isEmpty }
+    /// Whether what is computed can be compared only when all of it is here: no usable line is left
+    /// of what run.json names, or an older version began the run.
+    var isWithoutLines: Bool { entries.isEmpty && (digest != nil || olderLedger != nil) }
+
+    /// Refuses other references than those that the steps of an older version's run have read: their
+    /// lines name all that they were computed from. Lines of versions before 2026-11-27 do not, and
+    /// nothing says what these steps have read.
+    ///
+    /// - Parameters:
+    ///   - job: with references.
+    ///   - workers: who has computed them.
+    ///   - folder: where they are kept.
+    /// - Throws: `TrainingError.referencesOfOtherSteps`, `FileError`.
+    func compareWithSteps(of job: TrainingJob, _ workers: [String], folder: String?) throws {
+        guard let olderLedger else { return }
+        let recipe = job.workRecipe
+        var steps = job.plan.steps()
+        var current: (step: Int, microBatches: [MicroBatch]) = (0, [])
+        do {
+            try Ledger.read(path: olderLedger.path, in: olderLedger.store) { record in
+                guard case .microBatch(let entry) = record, let inputs = entry.inputsDigest,
+                    let parameters = entry.parametersDigest.flatMap({ SHA256.Digest($0) })
+                else { return }
+                while current.step < entry.step, let next = steps.next() {
+                    let microBatches =
+                        next.step == entry.step
+                        ? next.microBatches(
+                            of: job.training, groups: job.trainingGroups,
+                            comparesAnswers: job.comparesAnswers) : []
+                    current = (next.step, microBatches)
+                }
+                guard current.step == entry.step,
+                    current.microBatches.indices.contains(entry.microBatch)
+                else { return }
+                let found = WorkInputs(
+                    recipe, parameters: parameters,
+                    gradientOf: current.microBatches[entry.microBatch])
+                if found.digest.description != inputs {
+                    throw TrainingError.referencesOfOtherSteps(
+                        path: olderLedger.path, step: entry.step, microBatch: entry.microBatch,
+                        workers: workers, folder: folder)
+                }
+            }
+        } catch TrainingError.damagedRecord {
+            // What follows cannot be compared; the ledger's check names the line.
+        }
+    }
 
     /// Whether a piece is not the one that the run was computed with.
     func refutes(_ piece: ReferencePiece, _ rows: GroupEntry.RowKind, _ group: Int) -> Bool {

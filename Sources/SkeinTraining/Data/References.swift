@@ -69,7 +69,7 @@ package enum References {
     ///   - compute: the log-probabilities of a round of groups.
     /// - Returns: the lines of the ledger that say who has computed them.
     /// - Throws: what `reports` and `compute` throw; `TrainingError.referencesNotFinite`,
-    ///   `.referencesDiffer`, `.takenOver`.
+    ///   `.referencesDiffer`, `.referencesOfOtherSteps`, `.takenOver`.
     package static func attach(
         to job: inout TrainingJob, cache: ReferenceCache?, recorded: RecordedReferences,
         reports: Reports, compute: @escaping Compute
@@ -82,7 +82,9 @@ package enum References {
         try maker.attach(.validation, to: &job.validation)
         try maker.attach(.test, to: &job.test)
         let digest = Digest.of(maker.entries)
-        if recorded.isWithoutLines, recorded.digest == digest { try maker.keepAll() }
+        try recorded.compareWithSteps(
+            of: job, Set(maker.entries.map(\.worker)).sorted(), folder: cache?.directory)
+        if recorded.isWithoutLines, recorded.digest ?? digest == digest { try maker.keepAll() }
         job.runFile.referencesDigest = digest
         return maker.entries
     }

@@ -11,7 +11,6 @@ extension TrainingLoop {
     mutating func openLedger() throws -> Ledger {
         defer { references = [] }
         let isUnknown = recorded != nil && recorded?.referencesDigest == nil
-        if isUnknown { try compareReferencesWithSteps() }
         let isHead = try step == 0 || isUnknown || !hasReferenceLines()
         let ledger = try Ledger(
             path: directory.ledger, keepingThroughStep: step == 0 ? -1 : step,
@@ -41,45 +40,6 @@ extension TrainingLoop {
             return true
         } catch TrainingError.damagedRecord {
             return true
-        }
-    }
-
-    /// Refuses references other than those of the steps so far, whose lines name all that they were
-    /// computed from. Lines of versions before 2026-11-27 do not: nothing says what these have read.
-    private func compareReferencesWithSteps() throws {
-        guard step > 0, !references.isEmpty, directory.store.exists(directory.ledger) else {
-            return
-        }
-        let recipe = job.workRecipe
-        var steps = job.plan.steps().makeIterator()
-        var current: (step: Int, microBatches: [MicroBatch]) = (0, [])
-        do {
-            try Ledger.read(path: directory.ledger, in: directory.store) { record in
-                guard case .microBatch(let entry) = record, entry.step <= step,
-                    let inputs = entry.inputsDigest,
-                    let parameters = entry.parametersDigest.flatMap({ SHA256.Digest($0) })
-                else { return }
-                while current.step < entry.step, let next = steps.next() {
-                    let microBatches =
-                        next.step == entry.step
-                        ? next.microBatches(
-                            of: job.training, groups: job.trainingGroups,
-                            comparesAnswers: job.comparesAnswers) : []
-                    current = (next.step, microBatches)
-                }
-                guard current.step == entry.step,
-                    current.microBatches.indices.contains(entry.microBatch)
-                else { return }
-                let found = WorkInputs(
-                    recipe, parameters: parameters,
-                    gradientOf: current.microBatches[entry.microBatch])
-                if found.digest.description != inputs {
-                    throw TrainingError.referencesOfOtherSteps(
-                        path: directory.ledger, step: entry.step, microBatch: entry.microBatch)
-                }
-            }
-        } catch TrainingError.damagedRecord {
-            // What follows cannot be compared; `checkLedger` names the line.
         }
     }
 

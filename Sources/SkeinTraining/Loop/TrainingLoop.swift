@@ -72,7 +72,7 @@ package struct TrainingLoop {
     var otherEnginesFrom: Int?
     /// Who has computed what the loss reads of the base model, until it is in the ledger.
     var references: [GroupEntry]
-    /// run.json as a resumed run has found it.
+    /// run.json as a resumed run has found it, and changed it since.
     var recorded: RunFile?
 
     /// Continues the run from its newest good checkpoint, or begins it.

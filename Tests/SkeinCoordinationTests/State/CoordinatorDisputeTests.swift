@@ -38,6 +38,23 @@ struct CoordinatorDisputeTests {
         #expect(desk.state.members[PeerID(1)] == nil)
     }
 
+    @Test("nobody is asked about what the run has recorded: who contradicts it has to go")
+    func confirmed() {
+        var desk = Desk.doubled()
+        desk.join(3, at: 1.9)
+        desk.arrive(2, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        let said = desk.check(2, 0, .confirmed, at: 2.1)
+        #expect(!said.contains(.dispute(key(0))))
+        #expect(said.answers == ["0 2 accepted", "0 1 duplicate"])
+        #expect(
+            said.rejections.map(\.reason) == [
+                "its result of micro-batch 0 of step 7 is not what the run has recorded"
+            ])
+        #expect(desk.state.members[PeerID(1)] == nil)
+        #expect(desk.state.members[PeerID(2)] != nil)
+    }
+
     @Test("when the accepted one was wrong, the round is computed again")
     func spoiled() {
         var (desk, _) = disputed()

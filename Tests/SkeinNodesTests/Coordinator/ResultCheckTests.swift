@@ -39,8 +39,9 @@ struct ResultCheckTests {
     /// A verdict as text, with the gradient to be summed.
     private func text(_ verdict: ResultCheck.Verdict) -> String {
         switch verdict {
-        case .accepted(let result):
+        case .accepted(let result, let isRecorded):
             "accepted \(result.index) \(result.worker) \(result.sum.gradient)"
+                + (isRecorded ? " as recorded" : "")
         case .doubtful(let result, let detail): "\(result.index) \(result.sum.gradient) \(detail)"
         case .refused(let detail): detail
         }
@@ -130,7 +131,7 @@ struct ResultCheckTests {
         }
         let good = "accepted 0 w1 []"
         #expect(verdict(recorded: nil) == good)
-        #expect(verdict(recorded: "\(SHA256.digest(of: payload))") == good)
+        #expect(verdict(recorded: "\(SHA256.digest(of: payload))") == good + " as recorded")
         let other = LogProbabilityPayload.bytes(of: [-1])
         #expect(
             verdict(recorded: "\(SHA256.digest(of: other))")

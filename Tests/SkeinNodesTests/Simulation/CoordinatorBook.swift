@@ -108,7 +108,7 @@ struct CoordinatorBook {
         let index = Int(place.key.index)
         if checks.remove(place) == nil { violate("a check that nobody asked for", place) }
         switch outcome {
-        case .accepted:
+        case .accepted, .confirmed:
             accepted[index] += 1
             if accepted[index] > 1 { violate("accepts twice", place) }
         case .refused, .doubtful:
