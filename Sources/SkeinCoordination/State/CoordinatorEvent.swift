@@ -40,7 +40,7 @@ extension CoordinatorState {
     package enum CheckOutcome: Sendable, Equatable {
         /// It is good, and the run has it.
         case accepted
-        /// So it is, and an earlier start of the run has recorded the same: who differs is wrong.
+        /// So it is, and an earlier start of the run has recorded the same: one that differs is wrong.
         case confirmed
         /// Well-formed, but a broken worker would explain it as well as the run would: a NaN, an
         /// infinity, another number than the run has recorded.
@@ -58,8 +58,8 @@ extension CoordinatorState {
         case replay(PeerID, WorkKey)
         /// Unpack and check the parked result on the run's thread, then say `checked`.
         case check(PeerID, WorkKey)
-        /// Hand the doubtful result to the run as it is: another worker says the same. Its peer may
-        /// be gone by now.
+        /// Hand the doubtful result to the run as it is: another worker says the same, or the only one
+        /// again. Its peer may be gone by now.
         case deliver(PeerID, WorkKey)
         /// Tell the worker what happened to its result, and free what is parked.
         case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)

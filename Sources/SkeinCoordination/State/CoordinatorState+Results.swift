@@ -170,7 +170,7 @@ extension CoordinatorState {
         say(.answer(duplicate.peer, open.key(index), .duplicate, sentence))
     }
 
-    /// A doubtful result: one worker's fault, unless another one gives the same.
+    /// A doubtful result: one worker's fault, unless another one gives the same, or the only one again.
     private mutating func judge(doubtful candidate: Claim, _ index: Int, _ detail: String) {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()

@@ -19,7 +19,7 @@ package struct RecordedReferences: Sendable {
     /// The ledger of a run that an older version began, which recorded no references.
     private let olderLedger: (path: String, store: any Store)?
 
-    /// A run that begins, or was begun by an older version.
+    /// A run that begins.
     package static let none = RecordedReferences([])
 
     init(

@@ -38,7 +38,7 @@ struct CoordinatorDisputeTests {
         #expect(desk.state.members[PeerID(1)] == nil)
     }
 
-    @Test("nobody is asked about what the run has recorded: who contradicts it has to go")
+    @Test("what the run has recorded is not voted on: a worker that contradicts it has to go")
     func confirmed() {
         var desk = Desk.doubled()
         desk.join(3, at: 1.9)
