@@ -45,8 +45,9 @@ let testTargets: [Target] = [
     tests(of: "Basics", ["CSkeinSHA256"]),
     tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"], loops: true),
     tests(of: "Formats", ["SkeinBasics"]),
-    tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
-    tests(of: "Grammar", []),
+    tests(of: "JSON", []),
+    tests(of: "Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
+    tests(of: "Grammar", ["SkeinJSON"]),
     tests(of: "Tables", ["SkeinBasics"]),
     tests(
         of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
@@ -54,7 +55,7 @@ let testTargets: [Target] = [
         of: "Training",
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-            "SkeinTables",
+            "SkeinTables", "SkeinJSON",
         ]),
     tests(of: "Sockets", ["SkeinBasics"]),
     tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
@@ -62,19 +63,21 @@ let testTargets: [Target] = [
         of: "Answers",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
+            "SkeinJSON",
         ], loops: true),
     tests(of: "Expansion", ["SkeinBasics"]),
     tests(
         of: "Sessions",
         [
             "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-            "SkeinAnswers",
+            "SkeinAnswers", "SkeinJSON",
         ]),
     tests(
         of: "Serve",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers", "SkeinSessions",
+            "SkeinJSON",
         ]),
     tests(of: "Coordination", ["SkeinBasics"]),
     tests(of: "Launch", ["SkeinBasics"]),
@@ -97,7 +100,7 @@ let testTargets: [Target] = [
         of: "Commands",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool",
+            "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool", "SkeinJSON",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
     testTarget(
@@ -158,16 +161,17 @@ let package = Package(
         room("Basics", ["CSkeinSHA256", "CSkeinCRC32C"]),
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("Formats", ["SkeinBasics"]),
-        room("Text", ["SkeinBasics", "SkeinFormats"]),
+        room("JSON", []),
+        room("Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
         room("Tables", ["SkeinBasics", "CSkeinZstd"]),
-        room("Grammar", ["SkeinBasics"]),
+        room("Grammar", ["SkeinBasics", "SkeinJSON"]),
         room(
             "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTables", "CSkeinZstd",
+                "SkeinTables", "SkeinJSON", "CSkeinZstd",
             ]),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
@@ -193,25 +197,26 @@ let package = Package(
             "Answers",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinGrammar",
+                "SkeinJSON",
             ]),
         room(
             "Sessions",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTensors", "SkeinAnswers", "SkeinMacros",
+                "SkeinTensors", "SkeinAnswers", "SkeinMacros", "SkeinJSON",
             ]),
         room(
             "Serve",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers",
+                "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers", "SkeinJSON",
             ]),
         room(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
-                "SkeinGrammar",
+                "SkeinGrammar", "SkeinJSON",
             ]),
         room(
             "Commands",
@@ -219,6 +224,7 @@ let package = Package(
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
                 "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
+                "SkeinJSON",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends
         // on it directly is built for the compiler's machine, so tests depend on SkeinExpansion.

@@ -102,6 +102,23 @@ def trained(template, messages, tools, arguments):
     return found
 
 
+def pair(template, arguments):
+    """A question and its answer: the prompt for an answer, and what is trained if the whole begins with it."""
+    turns = [turn("user", "What is 2+2?"), turn("assistant", "It is 4.")]
+    prompt, whole = (rendered(template, turns[:n], None, arguments, n == 1) for n in (1, 2))
+    if prompt is None or whole is None:
+        return None
+    found = {"prompt": prompt[0], "whole": whole[0], "arguments": arguments}
+    if whole[0].startswith(prompt[0]):
+        rest = whole[0][len(prompt[0]):]
+        last = rest.find("It is 4.") + len("It is 4.")
+        ends = [(rest.index(end, last), -len(end), end) for end in ENDS if end in rest[last:]]
+        if "It is 4." in rest and ends:
+            place, _, end = min(ends)
+            found["trained"] = rest[:place] + end
+    return found
+
+
 def main():
     output, *paths = sys.argv[1:]
     chat.datetime = Clock
@@ -119,7 +136,8 @@ def main():
                     case["generated"] = [[offset(result[0], a), offset(result[0], b)] for a, b in result[1]]
                 cases.append(case)
             cases[-2]["trained"] = trained(source, messages, tools, arguments)
-        templates.append({"name": os.path.basename(path), "template": source, "cases": cases})
+        templates.append({"name": os.path.basename(path), "template": source, "cases": cases,
+                          "pairs": [pair(source, more) for more in ({}, {"enable_thinking": False})]})
     with open(output, "w", encoding="utf-8") as file:
         json.dump({"tokens": TOKENS, "ends": ENDS, "templates": templates}, file, ensure_ascii=False)
     texts = sum("text" in case for entry in templates for case in entry["cases"])

@@ -144,18 +144,16 @@ extension AdaptedModel {
         _ tokenizer: Tokenizer
     ) throws -> [Int32] {
         if raw { return try tokenizer.ids(ofWhole: text) }
-        guard let source = try chat.source(for: model.raw) else {
+        guard let renderer = try ChatRenderer(model.raw, chat, tokenizer) else {
             guard system == nil else {
                 throw GenerationError.systemWithoutTemplate(model: model.path)
             }
-            return try tokenizer.ids(ofWhole: text) + (tokenizer.endID.map { [$0] } ?? [])
+            // As rows in the format eos begin.
+            let ids = try tokenizer.ids(ofWhole: text)
+            return ids + [tokenizer.endID].compactMap { $0 == ids.last ? nil : $0 }
         }
-        let template = try ChatTemplate(source: source.text, name: source.name, date: chat.today)
         let turns = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
-        return try tokenizer.ids(
-            of: try template.render(
-                turns + [ChatMessage(role: "user", content: text)], addGenerationPrompt: true,
-                tokens: tokenizer.templateTokens, arguments: chat.arguments
-            ).text)
+        let prepared = try renderer.prepared(turns + [ChatMessage(role: "user", content: text)])
+        return try tokenizer.ids(of: renderer.render(prepared, addsPrompt: true).text)
     }
 }

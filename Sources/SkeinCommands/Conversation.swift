@@ -1,14 +1,15 @@
+import SkeinJSON
 import SkeinText
 
 /// A TEXT of `tokenize --chat`, read as a conversation.
 struct Conversation: Sendable, Equatable {
     var messages: [ChatMessage]
     /// What the model may call; nil if nothing.
-    var tools: ChatJSON?
+    var tools: JSONValue?
     /// Whether the rendered text ends with the opening of the assistant's answer.
     var addsGenerationPrompt: Bool
 
-    init(messages: [ChatMessage], tools: ChatJSON? = nil, addsGenerationPrompt: Bool) {
+    init(messages: [ChatMessage], tools: JSONValue? = nil, addsGenerationPrompt: Bool) {
         self.messages = messages
         self.tools = tools
         self.addsGenerationPrompt = addsGenerationPrompt
@@ -30,10 +31,10 @@ struct Conversation: Sendable, Equatable {
     }
 
     private static func conversation(in text: String) throws(InputProblem) -> Conversation? {
-        let json: ChatJSON
+        let json: JSONValue
         do {
-            json = try ChatJSON(parsing: text.utf8)
-        } catch ChatJSONError.tooDeep(let limit) where text.hasPrefix("[") || text.hasPrefix("{") {
+            json = try JSONValue(parsing: text.utf8)
+        } catch JSONFlaw.tooDeep(let limit) where text.hasPrefix("[") || text.hasPrefix("{") {
             throw .badField("messages", expected: "nested at most \(limit) deep")
         } catch {
             // Other text is what a user says.
@@ -47,7 +48,7 @@ struct Conversation: Sendable, Equatable {
             guard case .list(let list) = value else {
                 throw .badField("messages", expected: "a list")
             }
-            var tools: ChatJSON?
+            var tools: JSONValue?
             switch fields["tools"] {
             case nil, .null, .list([]): break
             case .some(.list(let list)): tools = .list(list)
@@ -67,7 +68,7 @@ struct Conversation: Sendable, Equatable {
     }
 
     /// The template sees all fields of a message.
-    private static func messages(_ list: [ChatJSON]) throws(InputProblem) -> [ChatMessage] {
+    private static func messages(_ list: [JSONValue]) throws(InputProblem) -> [ChatMessage] {
         guard !list.isEmpty else { throw .noMessages }
         var messages: [ChatMessage] = []
         for (index, item) in list.enumerated() {
@@ -92,11 +93,11 @@ struct Conversation: Sendable, Equatable {
     }
 }
 
-extension [ChatMessage.Field] {
-    fileprivate subscript(_ name: String) -> ChatJSON? { first { $0.name == name }?.value }
+extension [JSONField] {
+    fileprivate subscript(_ name: String) -> JSONValue? { first { $0.name == name }?.value }
 }
 
-extension ChatJSON {
+extension JSONValue {
     fileprivate var isObject: Bool {
         if case .object = self { return true }
         return false

@@ -58,13 +58,14 @@ struct TokenizeCommand: Command {
     func run(_ io: CommandIO) throws {
         let model = try ModelDirectory.open(options.model)
         let tokenizer = try Tokenizer(model: model.raw)
-        if options.chat { _ = try template(of: model) }
+        let renderer = options.chat ? try renderer(of: model, tokenizer) : nil
+        _ = try renderer?.template
         for (index, word) in options.texts.enumerated() {
             let text = try TextArgument(word, number: index + 1, io)
             if options.decode {
                 try decode(text, tokenizer, io)
-            } else if options.chat {
-                try encode(text, of: model, tokenizer, io)
+            } else if let renderer {
+                try encode(text, renderer, tokenizer, io)
             } else {
                 let ids = try text.bytes.withUnsafeBufferPointer { try tokenizer.ids(ofUTF8: $0) }
                 try show(ids, rendered: nil, tokenizer, io)
@@ -72,27 +73,24 @@ struct TokenizeCommand: Command {
         }
     }
 
-    private func template(
-        of model: ModelDirectory, hasTools: Bool = false
-    ) throws -> ChatTemplate {
-        guard let source = try options.template.source(for: model.raw, hasTools: hasTools) else {
+    private func renderer(
+        of model: ModelDirectory, _ tokenizer: Tokenizer
+    ) throws -> ChatRenderer {
+        guard let renderer = try ChatRenderer(model.raw, options.template, tokenizer) else {
             throw CommandError.badInput(.noChatTemplate, place: model.path)
         }
-        return try ChatTemplate(
-            source: source.text, name: source.name, date: options.template.today)
+        return renderer
     }
 
     private func encode(
-        _ text: TextArgument, of model: ModelDirectory, _ tokenizer: Tokenizer, _ io: CommandIO
+        _ text: TextArgument, _ renderer: ChatRenderer, _ tokenizer: Tokenizer, _ io: CommandIO
     ) throws {
         let conversation = try text.read { text throws(InputProblem) in
             try Conversation(text: text)
         }
-        let template = try template(of: model, hasTools: conversation.tools != nil)
-        let rendered = try template.render(
-            conversation.messages, addGenerationPrompt: conversation.addsGenerationPrompt,
-            tokens: tokenizer.templateTokens, tools: conversation.tools,
-            arguments: options.template.arguments
+        let prepared = try renderer.prepared(conversation.messages, tools: conversation.tools)
+        let rendered = try renderer.render(
+            prepared, addsPrompt: conversation.addsGenerationPrompt
         ).text
         try show(tokenizer.ids(of: rendered), rendered: rendered, tokenizer, io)
     }

@@ -127,7 +127,7 @@ enum ExpressionLimits {
 
 /// What a chat template may use. It comes with a model file and may be hostile: each of these
 /// limits ends it with a `TemplateError.limit` before it can exhaust memory, time or the stack.
-enum TemplateLimits {
+package enum TemplateLimits {
     /// Bytes of a template's source. The longest one known to us has 20 KB.
     static let sourceBytes = 1 << 20
 
@@ -159,7 +159,7 @@ enum TemplateLimits {
     static let items = 1 << 18
 
     /// Nested lists: comparing, writing and freeing them recurse this deep.
-    static let valueDepth = 32
+    package static let valueDepth = 32
 
     /// Code points of an unknown name or of a raised message that an error shows.
     static let quotedCharacters = 400

@@ -11,6 +11,14 @@ enum Limits {
     /// Rows of a data file. Random numbers are addressed by row, with 32 bits.
     static let rows = 1 << 31
 
+    /// Lists and objects in each other in a row, read or not, as for JSON of schemas. The parts that a
+    /// template sees have a lower limit, its own.
+    static let rowDepth = 128
+
+    /// Folders of a data set that are looked into: the Hub's largest have some hundred configurations, of
+    /// which one is wanted.
+    static let dataFolders = 1024
+
     /// Messages of one conversation; at 4 template tokens each they fill 16,000 tokens.
     static let turns = 4096
 

@@ -50,9 +50,19 @@ extension TrainingError: Explained {
                 place: path, remedy: Self.forms, status: .badData)
         case .noTrainingFile(let directory):
             Explanation(
-                what: "the data directory has no train.jsonl", place: directory,
-                remedy: "name the file train.jsonl (or train.json, .csv, .tsv, .parquet, .txt), or "
-                    + "give the path of a file",
+                what: "the data directory has no training rows", place: directory,
+                remedy:
+                    "name the file train.jsonl (or train.json, .csv, .tsv, .parquet, .txt; parts "
+                    + "train-00000-of-00002.parquet, also in data/; train/*.parquet), or give the "
+                    + "path of a file",
+                status: .badData)
+        case .savedDataset(let directory):
+            Explanation(
+                what:
+                    "the folder holds Arrow files of datasets' save_to_disk, which Skein does not "
+                    + "read", place: directory,
+                remedy: "export it in Python: datasets.load_from_disk(FOLDER)[\"train\"]"
+                    + ".to_parquet(\"train.parquet\"), without [\"train\"] if it has no parts",
                 status: .badData)
         case .severalDataFiles(let directory, let names):
             Explanation(
@@ -102,10 +112,12 @@ extension TrainingError: Explained {
                 status: .badData)
         case .conversationWithoutTemplate(let path, let line):
             Explanation(
-                what: "a row of messages needs a chat template, and this run uses none",
+                what:
+                    "a row of messages, or with a system or tools beside it, needs a chat template, "
+                    + "and this run uses none",
                 place: "\(path):\(line)",
                 remedy: "use --prompt-format chat with a model that has a chat template, or write "
-                    + "the rows as prompt and completion",
+                    + "the rows as prompt and completion alone",
                 status: .badData)
         case .otherLoss(let path, let line, let isPreference):
             Explanation(
@@ -128,6 +140,16 @@ extension TrainingError: Explained {
             Explanation(
                 what: problem.explanation.what,
                 place: "\(path):\(line), in \(problem.explanation.place)",
+                remedy: problem.explanation.remedy, status: .badData)
+        case .lostAnswer(let path, let line):
+            Explanation(
+                what: "the chat template leaves out this row's answer, so nothing of it would be "
+                    + "learned", place: "\(path):\(line)",
+                remedy: "choose another template (--chat-template) or --prompt-format eos",
+                status: .badData)
+        case .badCalls(let path, let line, let problem):
+            Explanation(
+                what: "\(problem.path): \(problem.explanation.what)", place: "\(path):\(line)",
                 remedy: problem.explanation.remedy, status: .badData)
         case .rewrittenTooLong(let path, let line, let limit):
             Explanation(
@@ -287,6 +309,14 @@ extension LineProblem {
         case .noCommonPrompt:
             "the chosen answer and the rejected one do not begin with the same question"
         case .equalAnswers: "the chosen answer and the rejected one are the same"
+        case .tooDeep(let field, let limit):
+            "\"\(field)\" has more than \(limit) nested lists and objects"
+        case .badCalls(let problem): "\(problem.path): \(problem.explanation.what)"
+        case .twoSystems(let field):
+            "\"\(field)\" differs from the system with which the messages begin"
+        case .booleanLabel:
+            "a \"label\" that is true or false stands beside prompt and completion: with false it "
+                + "marks an answer that should not be learned (KTO), which no --loss reads yet"
         case .cells(let what, _): what
         }
     }
@@ -305,6 +335,12 @@ extension LineProblem {
             "put rows of each form into a file of their own and name all: --data A.jsonl,B.jsonl"
         case .noCommonPrompt: "give the question as \"prompt\", a list of messages"
         case .equalAnswers: "remove the row"
+        case .tooDeep: "use fewer levels"
+        case .badCalls(let problem): problem.explanation.remedy
+        case .twoSystems(let field): "remove \"\(field)\" or the message"
+        case .booleanLabel:
+            "keep the rows whose label is true, without the label; or rename the key if it means "
+                + "something else"
         case .cells(_, let remedy): remedy
         }
     }

@@ -26,6 +26,8 @@ package enum TrainingError: Error, Equatable {
     case noTrainingFile(directory: String)
     /// A data directory in which several files could be meant.
     case severalDataFiles(directory: String, names: [String])
+    /// A folder that `save_to_disk` of Python's `datasets` wrote.
+    case savedDataset(directory: String)
     /// Of the parts of a data set, some are missing, or there are those of two.
     case badShards(directory: String, names: [String])
     /// `--option` names several files in a way that cannot be followed.
@@ -48,6 +50,10 @@ package enum TrainingError: Error, Equatable {
     case answerInParts(path: String, line: Int)
     /// The chat template cannot render a row.
     case badConversation(path: String, line: Int, problem: TemplateError)
+    /// The chat template leaves out the answer of a pair.
+    case lostAnswer(path: String, line: Int)
+    /// The calls of a conversation cannot be given to the chat template.
+    case badCalls(path: String, line: Int, problem: ToolProblem)
     /// The template rewrites earlier turns of a conversation, and the sequences into which it is cut
     /// have together more than `limit`, in words.
     case rewrittenTooLong(path: String, line: Int, limit: String)
@@ -128,6 +134,14 @@ package enum LineProblem: Error, Equatable, Sendable {
     case noCommonPrompt
     /// A preference row whose two answers are the same.
     case equalAnswers
+    /// A field that a template may see holds lists and objects in each other, more than `limit`.
+    case tooDeep(field: String, limit: Int)
+    /// Calls of a message that no template can write.
+    case badCalls(problem: ToolProblem)
+    /// A system stands beside turns that begin with another one.
+    case twoSystems(field: String)
+    /// A pair with a label that is true or false: its completion may be a bad one.
+    case booleanLabel
     /// A row of a table whose cells cannot be read.
     case cells(what: String, remedy: String)
 }

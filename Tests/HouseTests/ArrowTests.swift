@@ -11,11 +11,12 @@ struct ArrowTests {
         "Basics": ["CSHA256", "CCRC32C"],
         "Tensors": ["Basics", "COpenBLAS", "CKernels"],
         "Formats": ["Basics"],
-        "Text": ["Basics", "Formats"],
+        "JSON": [],
+        "Text": ["Basics", "Formats", "JSON"],
         "Tables": ["Basics", "CZstd"],
-        "Grammar": ["Basics"],
+        "Grammar": ["Basics", "JSON"],
         "Models": ["Basics", "Tensors", "Formats", "Grammar"],
-        "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Tables", "CZstd"],
+        "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Tables", "JSON", "CZstd"],
         "Sockets": ["Basics", "CEpoll"],
         "HTTP": ["Basics", "Sockets"],
         "Coordination": ["Basics"],
@@ -26,13 +27,14 @@ struct ArrowTests {
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Sockets", "HTTP",
         ],
         // Neither these three know how training goes, nor does it know them.
-        "Answers": ["Basics", "Tensors", "Models", "Text", "Grammar"],
+        "Answers": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON"],
         "Sessions": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Answers", "Macros",
+            "JSON",
         ],
         "Serve": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Sockets", "HTTP",
-            "Answers",
+            "Answers", "JSON",
         ],
         "Skein": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Sockets",
@@ -41,11 +43,12 @@ struct ArrowTests {
         "FoundationModels": ["Skein"],
         "Bench": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Sockets",
-            "Nodes", "Launch", "Grammar",
+            "Nodes", "Launch", "Grammar", "JSON",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
             "Sockets", "Nodes", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
+            "JSON",
         ],
         "Expansion": [], "Macros": ["Expansion"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],
     ]

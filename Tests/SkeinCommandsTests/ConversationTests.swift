@@ -1,3 +1,4 @@
+import SkeinJSON
 import SkeinText
 import Testing
 

@@ -1,3 +1,4 @@
+import SkeinJSON
 import Testing
 
 @testable import SkeinGrammar
@@ -40,7 +41,7 @@ struct RandomWritingTests {
 
     @Test("a value is always valid, whatever the limit", arguments: schemas)
     func alwaysValid(_ schema: String) throws {
-        let document = SchemaDocument(try JSONTextReader.read(Array(schema.utf8)))
+        let document = SchemaDocument(try GrammarJSON.read(Array(schema.utf8)))
         let check = SchemaCheck(schemas: SchemaAlternatives(document))
         for vocabulary in [Vocabularies.bytes, Vocabularies.withoutPunctuation] {
             let grammar = try CompiledGrammar(schema: Array(schema.utf8), vocabulary)
@@ -52,7 +53,7 @@ struct RandomWritingTests {
                 let text = try matcher.write(with: &random)
                 written += 1
                 #expect(matcher.used <= limit)
-                let value = try JSONTextReader.read(Array(text.utf8), takesLast: true)
+                let value = try GrammarJSON.read(Array(text.utf8), takesLast: true)
                 let isValid = try check.accepts(value, [document.whole])
                 #expect(isValid, "seed \(seed): \(text)")
             }

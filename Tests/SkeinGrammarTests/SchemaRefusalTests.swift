@@ -1,3 +1,4 @@
+import SkeinJSON
 import Testing
 
 @testable import SkeinGrammar
@@ -126,7 +127,7 @@ struct SchemaRefusalTests {
     func refusesDepth() {
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
         #expect(throws: GrammarError.tooDeep(limit: GrammarLimits.jsonDepth)) {
-            try JSONTextReader.read(deep)
+            try GrammarJSON.read(deep)
         }
     }
 

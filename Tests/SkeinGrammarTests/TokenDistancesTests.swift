@@ -1,3 +1,4 @@
+import SkeinJSON
 import Testing
 
 @testable import SkeinGrammar
@@ -111,7 +112,7 @@ struct TokenDistancesTests {
             var random = TestRandom(state: seed)
             var matcher = try GrammarMatcher(grammar, limit: 40)
             let text = try matcher.write(with: &random)
-            #expect((try? JSONTextReader.read(Array(text.utf8), takesLast: true)) != nil)
+            #expect((try? GrammarJSON.read(Array(text.utf8), takesLast: true)) != nil)
             written += matcher.used
         }
         #expect(written > 200)
@@ -129,7 +130,7 @@ struct TokenDistancesTests {
             var random = TestRandom(state: seed)
             var matcher = try GrammarMatcher(grammar, limit: 12)
             let text = try matcher.write(with: &random)
-            let value = try JSONTextReader.read(Array(text.utf8))
+            let value = try GrammarJSON.read(Array(text.utf8))
             #expect(value.string.map { $0.count >= 2 } == true)
         }
     }

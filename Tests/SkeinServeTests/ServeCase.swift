@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import Synchronization

@@ -1,12 +1,10 @@
+import SkeinJSON
 import SkeinModels
 import SkeinText
 
 /// Turns conversations into prompts, by the model's chat template.
 package struct ChatPrompts: Sendable {
-    private let plain: Result<ChatTemplate?, any Error>
-    /// What a model has for conversations with tools; the plain one if it has no other.
-    private let withTools: Result<ChatTemplate?, any Error>
-    private let arguments: [ChatMessage.Field]
+    private let renderer: Result<ChatRenderer?, any Error>
     /// The template's text; nil if the model has none.
     package let source: String?
     /// How the model writes calls.
@@ -17,33 +15,13 @@ package struct ChatPrompts: Sendable {
     package init(
         _ model: ModelDirectory, _ settings: ChatTemplateSettings, _ tokenizer: Tokenizer
     ) {
-        func template(_ hasTools: Bool) throws -> (ChatTemplate, String)? {
-            guard let source = try settings.source(for: model.raw, hasTools: hasTools) else {
-                return nil
-            }
-            return (
-                // Clients see the name in errors: it has no path.
-                try ChatTemplate(
-                    source: source.text, name: "the chat template", date: settings.today),
-                source.text
-            )
+        renderer = Result {
+            // Clients see the name in errors: it has no path.
+            try ChatRenderer(model.raw, settings, tokenizer, name: "the chat template")
         }
-        let first = Result { try template(false) }
-        plain = first.map { $0?.0 }
-        switch first {
-        case .success(let found): source = found?.1
-        case .failure: source = nil
-        }
-        let tools = Result { try template(true) }
-        withTools = tools.map { $0?.0 }
-        let text: String?
-        switch tools {
-        case .success(let found): text = found?.1
-        case .failure: text = nil
-        }
-        format =
-            text.map { ToolFormat(template: $0, tokens: tokenizer.templateTokens) } ?? .described
-        arguments = settings.arguments
+        let found = try? renderer.get()
+        source = try? found?.template.source
+        format = found?.format ?? .described
     }
 
     /// The tokens of a conversation, up to the beginning of the answer.
@@ -60,11 +38,10 @@ package struct ChatPrompts: Sendable {
     ///   the text throw.
     package func prompt(
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
-        arguments extra: [ChatMessage.Field], addsPrompt: Bool, _ tokenizer: Tokenizer
+        arguments extra: [JSONField], addsPrompt: Bool, _ tokenizer: Tokenizer
     ) throws -> [Int32] {
         let chat = try rendered(
-            messages, tools: tools, choice: choice, arguments: extra, addsPrompt: addsPrompt,
-            tokenizer)
+            messages, tools: tools, choice: choice, arguments: extra, addsPrompt: addsPrompt)
         let tokens = try tokenizer.ids(of: chat.text)
         guard !tokens.isEmpty else { throw ChatPromptError.noTokens }
         return tokens
@@ -78,18 +55,13 @@ package struct ChatPrompts: Sendable {
     ///   throws.
     package func rendered(
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
-        usesTools: Bool = false, arguments extra: [ChatMessage.Field] = [], addsPrompt: Bool,
-        _ tokenizer: Tokenizer
+        usesTools: Bool = false, arguments extra: [JSONField] = [], addsPrompt: Bool
     ) throws -> RenderedChat {
-        let usesTools = (usesTools || !tools.isEmpty) && choice != .none
-        guard let template = try (usesTools ? withTools : plain).get() else {
-            throw ChatPromptError.noTemplate
-        }
-        let prepared = try format.prepared(messages: messages, tools: tools, choice: choice)
-        var arguments = arguments
-        arguments.removeAll { own in extra.contains { $0.name == own.name } }
-        return try template.render(
-            prepared.messages, addGenerationPrompt: addsPrompt, tokens: tokenizer.templateTokens,
-            tools: prepared.tools, arguments: arguments + extra)
+        guard let renderer = try renderer.get() else { throw ChatPromptError.noTemplate }
+        let shown = choice == .none ? [] : tools
+        let chat = try renderer.prepared(
+            messages, tools: .list(shown.map(\.definition)),
+            usesTools: usesTools && choice != .none, for: .answer)
+        return try renderer.render(chat, arguments: extra, addsPrompt: addsPrompt)
     }
 }

@@ -1,4 +1,7 @@
+import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
+import SkeinText
 
 /// The grammar of one call of any of some tools: its name, then its arguments.
 package enum ToolGrammar {
@@ -28,7 +31,7 @@ package enum ToolGrammar {
                 error = found
             }
             if case .cancelled = error {
-                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error))
+                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error.explanation))
             }
             let found = tools.indices.lazy.compactMap { index in
                 error.seen(from: String(place(index, key).dropFirst())).map { (index, $0) }
@@ -36,7 +39,7 @@ package enum ToolGrammar {
             if let (index, inner) = found, tools[index].tool.strict || loose.contains(index) {
                 throw ToolProblem(
                     path: "tools[\(tools[index].place)].function.parameters",
-                    flaw: .cannotBeEnforced(inner))
+                    flaw: .cannotBeEnforced(inner.explanation))
             }
             var isLarge = false
             if case .tooLarge = error { isLarge = true }
@@ -47,7 +50,7 @@ package enum ToolGrammar {
             // Whose fault it is cannot be told, or it takes too long to find out.
             let all = Set(tools.indices.filter { !tools[$0].tool.strict })
             guard !all.isSubset(of: loose) else {
-                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error))
+                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error.explanation))
             }
             loose.formUnion(all)
         }
@@ -58,8 +61,8 @@ package enum ToolGrammar {
     }
 
     /// `loose`: tools whose arguments may be any object.
-    package static func schema(_ tools: [Tool], _ key: String, loose: Set<Int>) -> JSONText {
-        func object(_ fields: (String, JSONText)...) -> JSONText {
+    package static func schema(_ tools: [Tool], _ key: String, loose: Set<Int>) -> JSONValue {
+        func object(_ fields: (String, JSONValue)...) -> JSONValue {
             .object(fields.map { JSONField(name: $0.0, value: $0.1) })
         }
         let calls = tools.enumerated().map { index, tool in

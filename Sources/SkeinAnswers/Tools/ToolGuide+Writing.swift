@@ -120,7 +120,7 @@ extension ToolGuide {
         let bytes = matcher.bytes[(start ?? reader.count)...]
         let (name, arguments) = reader.read(bytes)
         if let name {
-            let id = callID(request: idSeed, index: calls, style: format.idStyle)
+            let id = CallID.make(request: idSeed, index: calls, style: format.idStyle)
             events.append(.callBegan(index: calls, id: id, name: name))
         }
         if !arguments.isEmpty {

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// A tool's schema inside of the schema of all calls: what it refers to has moved.
 struct ToolSchema {
@@ -11,7 +12,7 @@ struct ToolSchema {
     ///
     /// Values (`const`, `enum`, `default`, `examples`) stay as they are. An object under a keyword that
     /// JSON Schema does not have may hold schemas that a `$ref` names, so it is taken for one.
-    func moved(_ schema: JSONText) -> JSONText {
+    func moved(_ schema: JSONValue) -> JSONValue {
         guard case .object(let fields) = schema else { return schema }
         // It names the document, and the grammar knows one document.
         return movedInside(.object(fields.filter { $0.name != "$id" && $0.name != "$schema" }))
@@ -23,7 +24,7 @@ struct ToolSchema {
     ]
 
     /// Goes no deeper than a definition, whose depth was checked.
-    private func movedInside(_ value: JSONText) -> JSONText {
+    private func movedInside(_ value: JSONValue) -> JSONValue {
         switch value {
         case .object(let fields):
             .object(
@@ -35,7 +36,7 @@ struct ToolSchema {
         }
     }
 
-    private func moved(_ field: JSONField) -> JSONText {
+    private func moved(_ field: JSONField) -> JSONValue {
         switch (field.name, field.value) {
         case ("$ref", .text(let reference)): return .text(moved(reference: reference))
         case ("$anchor", .text(let name)): return .text(anchorPrefix + name)

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -11,7 +12,7 @@ import SkeinTraining
 package struct GrammarCases {
     /// One line of the file: a schema or a regular expression, and values.
     private struct Case {
-        var schema: JSONText?
+        var schema: JSONValue?
         var expression: String?
         var instances: [String]
     }
@@ -51,7 +52,7 @@ package struct GrammarCases {
         let text = try RegularFile.bytes(of: path, from: 0, limit: Limits.caseBytes)
         for (number, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             let problem = BenchError.badPlan(what: "line \(number + 1) is no case", place: path)
-            guard let value = try? JSONTextReader.read(Array(line)) else { throw problem }
+            guard let value = try? GrammarJSON.read(Array(line)) else { throw problem }
             let one = Case(
                 schema: value["schema"], expression: value["regex"]?.string,
                 instances: value["instances"]?.list?.compactMap(\.string) ?? [])

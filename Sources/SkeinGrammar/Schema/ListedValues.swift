@@ -1,10 +1,12 @@
+import SkeinJSON
+
 /// The values of `enum` or `const`, and their normal forms.
 struct ListedValues {
     /// Each once.
-    private(set) var values: [JSONText] = []
+    private(set) var values: [JSONValue] = []
     private(set) var forms: Set<[UInt8]> = []
 
-    init(_ values: [JSONText]) {
+    init(_ values: [JSONValue]) {
         for value in values where forms.insert(value.normalForm).inserted {
             self.values.append(value)
         }
@@ -16,7 +18,7 @@ struct ListedValues {
     }
 }
 
-extension JSONText {
+extension JSONValue {
     /// Bytes that two values share if and only if JSON Schema calls them equal: numbers by value, objects
     /// whatever the order of their fields, texts by code points.
     var normalForm: [UInt8] {
@@ -26,12 +28,12 @@ extension JSONText {
             guard let number = ExactDecimal(json: text) else { return Array(text.utf8) }
             let sign = number.isNegative ? "-" : ""
             return Array("\(sign)\(number.digits)e\(number.exponent)".utf8)
-        case .text(let text): return Array(JSONText.quoted(text).utf8)
+        case .text(let text): return Array(JSONValue.quoted(text).utf8)
         case .list(let items):
             return Self.listed(items.map(\.normalForm), between: "[", "]")
         case .object(let fields):
             let parts = fields.map { field in
-                var part = Array(JSONText.quoted(field.name).utf8)
+                var part = Array(JSONValue.quoted(field.name).utf8)
                 part.append(UInt8(ascii: ":"))
                 part += field.value.normalForm
                 return part

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// What a combination of schemas means: a union of alternatives, each of which is a list of schema
 /// objects whose own keywords all apply.
 ///

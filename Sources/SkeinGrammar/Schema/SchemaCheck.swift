@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// Whether a value satisfies schemas, as JSON Schema has it.
 ///
 /// Used for the values of `enum` and `const`, which must also satisfy their neighbours, and to tell
@@ -10,7 +12,7 @@ struct SchemaCheck {
     /// whether formats are checked, by reading numbers as doubles. Else it does not.
     var isLenient = false
 
-    func accepts(_ value: JSONText, _ ids: [ID]) throws(GrammarError) -> Bool {
+    func accepts(_ value: JSONValue, _ ids: [ID]) throws(GrammarError) -> Bool {
         for alternative in try schemas.alternatives(of: ids) {
             let shape = try ValueShape(alternative, schemas)
             if try accepts(value, shape), try isExclusive(value, alternative) { return true }
@@ -20,7 +22,7 @@ struct SchemaCheck {
 
     /// Whether exactly one member of each `oneOf` accepts a value.
     private func isExclusive(
-        _ value: JSONText, _ alternative: SchemaAlternatives.Alternative
+        _ value: JSONValue, _ alternative: SchemaAlternatives.Alternative
     ) throws(GrammarError) -> Bool {
         for id in alternative {
             guard let members = try schemas.keywords(of: id).oneOf else { continue }
@@ -36,7 +38,7 @@ struct SchemaCheck {
         return true
     }
 
-    func accepts(_ value: JSONText, _ shape: ValueShape) throws(GrammarError) -> Bool {
+    func accepts(_ value: JSONValue, _ shape: ValueShape) throws(GrammarError) -> Bool {
         try schemas.budget.spend(1, at: "")
         if let values = shape.values, !lists(values, value) { return false }
         switch value {
@@ -79,7 +81,7 @@ struct SchemaCheck {
         }
     }
 
-    private func lists(_ values: ListedValues, _ value: JSONText) -> Bool {
+    private func lists(_ values: ListedValues, _ value: JSONValue) -> Bool {
         if values.forms.contains(value.normalForm) { return true }
         guard isLenient else { return false }
         let form = value.asDoubles.normalForm
@@ -87,9 +89,9 @@ struct SchemaCheck {
     }
 }
 
-extension JSONText {
+extension JSONValue {
     /// The value as a reader of doubles has it.
-    fileprivate var asDoubles: JSONText {
+    fileprivate var asDoubles: JSONValue {
         switch self {
         case .number(let text): Double(text).map { .number("\($0)") } ?? self
         case .list(let items): .list(items.map(\.asDoubles))

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// Arrays and objects.
 extension SchemaCompiler {
     mutating func array(_ shape: ValueShape.ArrayShape, _ from: Node, _ to: Node) {
@@ -51,7 +53,7 @@ extension SchemaCompiler {
             if let nothing { builder.edge(nothing, UInt8(ascii: "\""), key) }
             if let something { builder.edge(comma(after: something), UInt8(ascii: "\""), key) }
             let colon = builder.node()
-            builder.text(key, JSONText.quoted(property.name).utf8.dropFirst(), colon)
+            builder.text(key, JSONValue.quoted(property.name).utf8.dropFirst(), colon)
             value(after: colon, property.schemas, written)
             if property.isRequired {
                 nothing = nil

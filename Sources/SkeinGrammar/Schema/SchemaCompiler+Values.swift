@@ -1,8 +1,10 @@
+import SkeinJSON
+
 /// Values that are listed: `enum` and `const`.
 extension SchemaCompiler {
     /// Writes those values that satisfy the rest of their schema.
     mutating func write(
-        _ values: [JSONText], of shape: ValueShape, _ from: Node, _ to: Node
+        _ values: [JSONValue], of shape: ValueShape, _ from: Node, _ to: Node
     ) throws(GrammarError) {
         let check = SchemaCheck(schemas: schemas)
         var words = WordTrie(from)
@@ -15,7 +17,7 @@ extension SchemaCompiler {
     }
 
     /// A value that has no parts, as it is written: a number without an exponent where that is short.
-    private func word(_ value: JSONText) -> String {
+    private func word(_ value: JSONValue) -> String {
         guard case .number(let text) = value, let number = ExactDecimal(json: text),
             number.fitsBounds
         else { return value.written }
@@ -23,7 +25,7 @@ extension SchemaCompiler {
     }
 
     /// One value with its optional spaces.
-    private mutating func literal(_ value: JSONText, _ from: Node, _ to: Node) {
+    private mutating func literal(_ value: JSONValue, _ from: Node, _ to: Node) {
         func sequence<Item>(
             _ items: [Item], _ marks: String,
             _ write: (inout SchemaCompiler, Item, Node, Node) -> Void
@@ -48,7 +50,7 @@ extension SchemaCompiler {
         case .object(let fields):
             sequence(fields, "{}") { compiler, field, from, to in
                 let key = compiler.builder.node()
-                compiler.builder.text(from, (JSONText.quoted(field.name) + ":").utf8, key)
+                compiler.builder.text(from, (JSONValue.quoted(field.name) + ":").utf8, key)
                 compiler.literal(field.value, compiler.space(key), to)
             }
         default: builder.text(from, word(value).utf8, to)

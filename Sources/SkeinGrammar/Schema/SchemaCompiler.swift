@@ -21,7 +21,7 @@ struct SchemaCompiler {
         of source: [UInt8], _ demand: Demand = Demand()
     ) throws(GrammarError) -> ByteNetwork {
         try demand.making { () throws(GrammarError) in
-            let document = SchemaDocument(try JSONTextReader.read(source))
+            let document = SchemaDocument(try GrammarJSON.read(source))
             var compiler = SchemaCompiler(SchemaAlternatives(document, demand))
             return try compiler.network(of: document.whole)
         }

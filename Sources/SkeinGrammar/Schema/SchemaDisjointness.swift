@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// Whether no value can satisfy two schemas together.
 ///
 /// For `oneOf`: each member's values are written as they are, so no member may accept another's.

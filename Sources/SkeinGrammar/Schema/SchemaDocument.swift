@@ -1,10 +1,12 @@
+import SkeinJSON
+
 /// The schemas inside of a document, by number, with their places.
 final class SchemaDocument {
     /// Number of a schema.
     typealias ID = Int32
 
     struct Schema {
-        let value: JSONText
+        let value: JSONValue
         /// JSON pointer (RFC 6901).
         let pointer: String
     }
@@ -14,11 +16,11 @@ final class SchemaDocument {
 
     private var schemas = [Schema(value: .bool(false), pointer: "")]
     private var numbers: [[UInt8]: ID] = [:]
-    private let root: JSONText
+    private let root: JSONValue
     /// Places of `$anchor`, found when one is first asked for.
-    private var anchors: [[UInt8]: (JSONText, String)]?
+    private var anchors: [[UInt8]: (JSONValue, String)]?
 
-    init(_ root: JSONText) {
+    init(_ root: JSONValue) {
         self.root = root
     }
 
@@ -28,7 +30,7 @@ final class SchemaDocument {
     subscript(_ id: ID) -> Schema { schemas[Int(id)] }
 
     /// The schema at a place.
-    func number(of value: JSONText, at pointer: String) -> ID {
+    func number(of value: JSONValue, at pointer: String) -> ID {
         let key = Array(pointer.utf8)
         if let known = numbers[key] { return known }
         let number = ID(schemas.count)
@@ -49,7 +51,7 @@ final class SchemaDocument {
         if fragment.isEmpty { return number(of: root, at: "") }
         guard fragment.utf8.first == UInt8(ascii: "/") else {
             if anchors == nil {
-                var found: [[UInt8]: (JSONText, String)] = [:]
+                var found: [[UInt8]: (JSONValue, String)] = [:]
                 Self.collectAnchors(root, "", &found)
                 anchors = found
             }
@@ -150,7 +152,7 @@ final class SchemaDocument {
 
     /// `$anchor` of a schema and of the schemas inside of it.
     private static func collectAnchors(
-        _ schema: JSONText, _ pointer: String, _ found: inout [[UInt8]: (JSONText, String)]
+        _ schema: JSONValue, _ pointer: String, _ found: inout [[UInt8]: (JSONValue, String)]
     ) {
         guard let fields = schema.fields else { return }
         if let name = schema["$anchor"]?.string, found[Array(name.utf8)] == nil {

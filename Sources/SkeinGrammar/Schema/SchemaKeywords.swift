@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// The keywords of one schema object, read and checked. What applies to another place (`$ref`, `allOf`,
 /// `anyOf`, `oneOf`) is listed; the rest says what a value must be.
 struct SchemaKeywords {
@@ -28,7 +30,7 @@ struct SchemaKeywords {
     var oneOf: [ID]?
     /// `enum`, or one value of `const`; nil: any.
     var values: ListedValues?
-    var constant: JSONText?
+    var constant: JSONValue?
 
     var properties: [(name: String, schema: ID)] = []
     private(set) var propertyPlaces: [[UInt8]: ID] = [:]
@@ -58,7 +60,7 @@ extension SchemaKeywords {
     func property(_ name: String) -> ID? { propertyPlaces[Array(name.utf8)] }
 
     /// Keywords that this version cannot enforce, with the values that ask for nothing.
-    private static let refused: [String: @Sendable (JSONText) -> Bool] = [
+    private static let refused: [String: @Sendable (JSONValue) -> Bool] = [
         "not": isFalse, "if": never, "then": never, "else": never,
         "dependentRequired": isEmpty, "dependentSchemas": isEmpty, "dependencies": isEmpty,
         "patternProperties": isEmpty, "propertyNames": isTrue, "contains": never,
@@ -66,16 +68,16 @@ extension SchemaKeywords {
         "$dynamicRef": never, "$recursiveRef": never, "additionalItems": isTrue,
     ]
 
-    @Sendable private static func never(_ value: JSONText) -> Bool { false }
-    @Sendable private static func isFalse(_ value: JSONText) -> Bool {
+    @Sendable private static func never(_ value: JSONValue) -> Bool { false }
+    @Sendable private static func isFalse(_ value: JSONValue) -> Bool {
         if case .bool(false) = value { return true }
         return false
     }
-    @Sendable private static func isTrue(_ value: JSONText) -> Bool {
+    @Sendable private static func isTrue(_ value: JSONValue) -> Bool {
         if case .bool(true) = value { return true }
         return value.fields?.isEmpty ?? false
     }
-    @Sendable private static func isEmpty(_ value: JSONText) -> Bool {
+    @Sendable private static func isEmpty(_ value: JSONValue) -> Bool {
         value.fields?.isEmpty ?? false
     }
 
@@ -269,7 +271,7 @@ extension ExactDecimal {
 
 /// One keyword's value.
 struct KeywordReader {
-    let value: JSONText
+    let value: JSONValue
     let pointer: String
     let document: SchemaDocument
 
@@ -282,7 +284,7 @@ struct KeywordReader {
         return string
     }
 
-    func list() throws(GrammarError) -> [JSONText] {
+    func list() throws(GrammarError) -> [JSONValue] {
         guard let list = value.list else { throw bad("a list") }
         return list
     }
@@ -308,7 +310,7 @@ struct KeywordReader {
         return number
     }
 
-    private static func isSchema(_ value: JSONText) -> Bool {
+    private static func isSchema(_ value: JSONValue) -> Bool {
         switch value {
         case .bool, .object: true
         default: false

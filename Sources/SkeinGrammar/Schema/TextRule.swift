@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// What a string must be.
 struct TextRule: Hashable {
     /// Code points.

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// What an answer must be: any text, or what a schema or an expression allows.
 enum AnswerForm: Sendable, Equatable {
@@ -15,7 +16,7 @@ enum AnswerForm: Sendable, Equatable {
             self = try Self.responseFormat(format)
         }
         let other = try fields.object("structured_outputs")
-        let given: [(value: JSONText?, kind: String, place: String)] = [
+        let given: [(value: JSONValue?, kind: String, place: String)] = [
             (other?["json"], "json", "structured_outputs.json"),
             (other?["regex"], "regex", "structured_outputs.regex"),
             (other?["choice"], "choice", "structured_outputs.choice"),
@@ -60,7 +61,7 @@ enum AnswerForm: Sendable, Equatable {
     }
 
     /// One of these texts, as a regular expression.
-    private static func choice(_ value: JSONText, _ place: String) throws(APIError) -> String {
+    private static func choice(_ value: JSONValue, _ place: String) throws(APIError) -> String {
         guard let items = value.list, !items.isEmpty else {
             throw .invalid(place, "\(place) is a list of texts")
         }

@@ -1,6 +1,7 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
 import SkeinText
 
 /// A body of /v1/chat/completions.
@@ -17,7 +18,7 @@ struct ChatRequest: Sendable {
     /// Whether the prompt ends with the beginning of an answer.
     var addsPrompt = true
     /// Variables for the template, as vLLM has them, such as `enable_thinking`.
-    var arguments: [ChatMessage.Field]
+    var arguments: [JSONField]
 
     init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
         model = try fields.string("model")
@@ -35,7 +36,7 @@ struct ChatRequest: Sendable {
             guard let found = given.fields else {
                 throw fields.wrong("chat_template_kwargs", "an object")
             }
-            arguments = found.map { ChatMessage.Field(name: $0.name, value: $0.value.chatJSON) }
+            arguments = found
         }
         for name in ["audio", "functions", "function_call"] where fields[name] != nil {
             throw .invalid(name, "\(name) is not supported: leave it out", code: "unsupported")
@@ -72,7 +73,7 @@ struct ChatRequest: Sendable {
     private static let roles = ["system", "developer", "user", "assistant", "tool"]
 
     private static func message(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(APIError) -> ChatMessage {
         guard let fields = value.fields else { throw .invalid(place, "\(place) is an object") }
         let reader = FieldReader(value, at: place)
@@ -86,22 +87,22 @@ struct ChatRequest: Sendable {
         if content == nil {
             // An answer that was empty comes back so.
             guard role == "assistant" else { throw reader.wrong("content", "a string") }
-            content = ""
+            if reader["tool_calls"]?.list?.isEmpty != false { content = "" }
         }
         var message = ChatMessage(fields: [
-            .init(name: "role", value: .text(role == "developer" ? "system" : role)),
-            .init(name: "content", value: .text(content ?? "")),
+            .init(name: "role", value: .text(role)),
+            .init(name: "content", value: content.map { .text($0) } ?? .null),
         ])
         for field in fields where !["role", "content"].contains(field.name) {
             if case .null = field.value { continue }
-            message.fields.append(.init(name: field.name, value: field.value.chatJSON))
+            message.fields.append(.init(name: field.name, value: field.value))
         }
         return message
     }
 
     /// A string, or parts of which all are texts.
     private static func text(
-        _ content: JSONText?, of reader: FieldReader
+        _ content: JSONValue?, of reader: FieldReader
     ) throws(APIError) -> String? {
         guard let content else { return nil }
         if let text = content.string { return text }

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// A body of /v1/completions.
 struct CompletionRequest: Sendable {
@@ -64,7 +65,7 @@ struct CompletionRequest: Sendable {
     }
 
     private static func tokens(
-        _ items: [JSONText], _ fields: FieldReader
+        _ items: [JSONValue], _ fields: FieldReader
     ) throws(APIError) -> [Int32] {
         var tokens: [Int32] = []
         for item in items {

@@ -1,23 +1,24 @@
 import SkeinGrammar
+import SkeinJSON
 import SkeinText
 
 /// Reads the fields of a request's JSON object. A field that is null counts as missing, as clients
 /// mean it; one that nobody asks for is ignored, as other servers do.
 struct FieldReader {
-    private let object: JSONText
+    private let object: JSONValue
     /// Where the object stands in the request, such as `messages[0].`.
     private let prefix: String
 
-    init(_ object: JSONText, at place: String = "") {
+    init(_ object: JSONValue, at place: String = "") {
         self.object = object
         prefix = place.isEmpty ? "" : place + "."
     }
 
     /// Reads a request's body.
     init(body: [UInt8]) throws(APIError) {
-        let json: JSONText
+        let json: JSONValue
         do {
-            json = try JSONTextReader.read(body, limit: Limits.bodyBytes, takesLast: true)
+            json = try GrammarJSON.read(body, limit: Limits.bodyBytes, takesLast: true)
         } catch {
             switch error {
             case .malformed(let offset):
@@ -41,7 +42,7 @@ struct FieldReader {
     func place(_ name: String) -> String { prefix + name }
 
     /// The field; nil if it is missing or null.
-    subscript(_ name: String) -> JSONText? {
+    subscript(_ name: String) -> JSONValue? {
         guard let value = object[name] else { return nil }
         if case .null = value { return nil }
         return value
@@ -102,34 +103,5 @@ struct FieldReader {
         guard let value = self[name] else { return nil }
         guard value.fields != nil else { throw wrong(name, "an object") }
         return FieldReader(value, at: place(name))
-    }
-}
-
-extension JSONText {
-    /// A number that is whole, however it is written; nil for anything else.
-    var integer: Int? {
-        guard case .number(let text) = self else { return nil }
-        return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
-    }
-
-    /// A finite number.
-    var double: Double? {
-        guard case .number(let text) = self, let value = Double(text), value.isFinite else {
-            return nil
-        }
-        return value
-    }
-
-    /// The value as chat templates take it: numbers become what Python's reader makes of them.
-    var chatJSON: ChatJSON {
-        switch self {
-        case .null: .null
-        case .bool(let flag): .bool(flag)
-        case .number(let text): Int(text).map { .integer($0) } ?? .number(Double(text) ?? 0)
-        case .text(let text): .text(text)
-        case .list(let items): .list(items.map(\.chatJSON))
-        case .object(let fields):
-            .object(fields.map { ChatMessage.Field(name: $0.name, value: $0.value.chatJSON) })
-        }
     }
 }

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 import SkeinModels
 
 /// What a request says of how tokens are picked and when an answer ends; the same at all endpoints.

@@ -1,5 +1,7 @@
 import SkeinAnswers
 import SkeinGrammar
+import SkeinJSON
+import SkeinText
 
 /// Grammars of requests: one is looked for first, and only one that must be compiled needs room.
 extension Preparation {

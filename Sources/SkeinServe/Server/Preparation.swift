@@ -3,6 +3,7 @@ import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
 import SkeinHTTP
+import SkeinJSON
 import SkeinModels
 import SkeinText
 

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
 
 /// One line of a feedback report: what was asked, what came, and what a person thinks of it.
 ///
@@ -43,7 +44,7 @@ package struct FeedbackRecord: Sendable {
     /// - Throws: `OptionsError`, `TranscriptError`; what a schema throws that cannot be coded.
     package func data() throws -> Data { Data(try coded().written.utf8) }
 
-    func coded() throws -> JSONText {
+    func coded() throws -> JSONValue {
         let instructions = input.lazy.compactMap(\.instructions).first
         return .object([
             JSONField("adapter", .text(adapter)),
@@ -62,11 +63,11 @@ package struct FeedbackRecord: Sendable {
         ])
     }
 
-    static func coded(_ entries: [Transcript.Entry]) throws -> JSONText {
+    static func coded(_ entries: [Transcript.Entry]) throws -> JSONValue {
         .list(try entries.map { try TranscriptWriter.coded($0) })
     }
 
-    private static func coded(_ issue: LanguageModelFeedback.Issue) -> JSONText {
+    private static func coded(_ issue: LanguageModelFeedback.Issue) -> JSONValue {
         .object([
             JSONField("category", .text(issue.category.rawValue)),
             JSONField("explanation", .text(issue.explanation)),
@@ -74,9 +75,9 @@ package struct FeedbackRecord: Sendable {
     }
 }
 
-extension JSONText {
+extension JSONValue {
     /// A text, or null.
-    static func text(_ text: String?) -> JSONText { text.map { .text($0) } ?? .null }
+    static func text(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
 }
 
 extension Transcript.Entry {

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// A line of a feedback report, as it had to be made once.
 @available(*, deprecated, message: "use LanguageModelSession.logFeedbackAttachment")
@@ -64,7 +65,7 @@ extension LanguageModelFeedbackAttachment: Encodable {
         try CodedText(coded()).encode(to: encoder)
     }
 
-    private func coded() throws -> JSONText {
+    private func coded() throws -> JSONValue {
         switch subject {
         case .one(let record): try record.coded()
         case .several(let input, let outputs, let preferred, let explanation):

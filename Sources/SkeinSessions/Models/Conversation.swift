@@ -9,15 +9,15 @@ package struct Conversation: Sendable {
     /// tokens: the schemas of replies.
     package var blocks: [String]
     /// The tools that may be called.
-    package var tools: [SkeinAnswers.Tool]
+    package var tools: [SkeinText.Tool]
     /// Those of them that the template shows to the model.
-    package var shownTools: [SkeinAnswers.Tool]
+    package var shownTools: [SkeinText.Tool]
     package var choice: ToolChoice
 
     /// A conversation. Without `shownTools`, the template shows all tools.
     package init(
-        messages: [ChatMessage], blocks: [String] = [], tools: [SkeinAnswers.Tool] = [],
-        shownTools: [SkeinAnswers.Tool]? = nil, choice: ToolChoice = .none
+        messages: [ChatMessage], blocks: [String] = [], tools: [SkeinText.Tool] = [],
+        shownTools: [SkeinText.Tool]? = nil, choice: ToolChoice = .none
     ) {
         self.messages = messages
         self.blocks = blocks

@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinJSON
 import SkeinText
 
 /// Cuts rendered conversations into tokens.
@@ -20,12 +21,12 @@ struct ConversationTokens: Sendable {
     init(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) {
         self.prompts = prompts
         self.tokenizer = tokenizer
-        takesSystem = Self.takesSystem(prompts, tokenizer)
+        takesSystem = Self.takesSystem(prompts)
         marker = tokenizer.id(of: prompts.format.marker)
         func text(_ contents: String...) -> String? {
             try? prompts.rendered(
                 contents.map { ChatMessage(role: "user", content: $0) }, tools: [], choice: .none,
-                addsPrompt: true, tokenizer
+                addsPrompt: true
             ).text
         }
         joinsTurns = text("a", "b") == nil
@@ -34,13 +35,13 @@ struct ConversationTokens: Sendable {
     }
 
     /// Whether the text of a system message reaches the prompt.
-    private static func takesSystem(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) -> Bool {
+    private static func takesSystem(_ prompts: ChatPrompts) -> Bool {
         let word = "skein_probe"
         let probe = [
             ChatMessage(role: "system", content: word), ChatMessage(role: "user", content: "q"),
         ]
         let chat = try? prompts.rendered(
-            probe, tools: [], choice: .none, addsPrompt: true, tokenizer)
+            probe, tools: [], choice: .none, addsPrompt: true)
         return chat?.text.utf8.contains(word.utf8) ?? false
     }
 
@@ -62,7 +63,7 @@ struct ConversationTokens: Sendable {
         let chat = try prompts.rendered(
             messages, tools: conversation.shownTools, choice: shown(conversation),
             usesTools: !conversation.tools.isEmpty,
-            addsPrompt: addsReply, tokenizer)
+            addsPrompt: addsReply)
         if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
         var ids: [Int32] = []
         for part in Self.parts(chat, blocks: conversation.blocks) {

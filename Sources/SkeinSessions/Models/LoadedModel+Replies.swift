@@ -1,6 +1,7 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
 import SkeinModels
 import SkeinText
 import Synchronization

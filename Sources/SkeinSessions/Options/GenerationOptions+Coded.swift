@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
 
 /// The coded form leaves out what is nil; sampling is `{"type":"greedy"}` or `{"type":"random"}`
 /// with `top` or `probabilityThreshold`, and `seed`.
@@ -21,7 +22,7 @@ extension GenerationOptions: Codable {
         try CodedText(coded()).encode(to: encoder)
     }
 
-    func coded() throws(OptionsError) -> JSONText {
+    func coded() throws(OptionsError) -> JSONValue {
         try check()
         return .fields([
             "samplingMode": samplingMode?.coded,
@@ -32,7 +33,7 @@ extension GenerationOptions: Codable {
         ])
     }
 
-    init(coded value: JSONText, at place: String) throws(TranscriptError) {
+    init(coded value: JSONValue, at place: String) throws(TranscriptError) {
         let object = try CodedObject(
             value, at: place, required: [],
             optional: [
@@ -79,7 +80,7 @@ extension GenerationOptions.SamplingMode: Codable {
         try CodedText(coded).encode(to: encoder)
     }
 
-    var coded: JSONText {
+    var coded: JSONValue {
         var top: Int?
         var threshold: Double?
         switch kind {
@@ -96,7 +97,7 @@ extension GenerationOptions.SamplingMode: Codable {
         ])
     }
 
-    init(coded value: JSONText, at place: String) throws(TranscriptError) {
+    init(coded value: JSONValue, at place: String) throws(TranscriptError) {
         let object = try CodedObject(
             value, at: place, required: ["type"],
             optional: ["top", "probabilityThreshold", "temperature", "seed"])

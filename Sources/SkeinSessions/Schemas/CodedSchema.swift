@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// The order of things in a schema whose coded form has none.
 enum CodedSchema {
@@ -14,7 +15,7 @@ enum CodedSchema {
 
     /// Applies `change` to the schemas inside of a schema.
     private static func mapped(
-        _ schema: JSONText, _ change: (JSONText) -> JSONText
+        _ schema: JSONValue, _ change: (JSONValue) -> JSONValue
     ) -> [JSONField]? {
         schema.fields?.map { field in
             switch field.name {
@@ -33,7 +34,7 @@ enum CodedSchema {
     }
 
     /// The schema with `x-order` beside each `properties`.
-    static func withOrder(_ schema: JSONText) -> JSONText {
+    static func withOrder(_ schema: JSONValue) -> JSONValue {
         guard var fields = mapped(schema, withOrder) else { return schema }
         if let properties = schema["properties"]?.fields {
             fields.append(JSONField(order, .list(properties.map { .text($0.name) })))
@@ -43,18 +44,18 @@ enum CodedSchema {
 
     /// The schema with its properties in the order of `x-order`, which is left out, and everything
     /// else as `SchemaResolver` writes it, so that equal schemas have equal texts.
-    static func ordered(_ schema: JSONText) -> JSONText {
+    static func ordered(_ schema: JSONValue) -> JSONValue {
         let json = inOrder(schema)
         guard var fields = json.fields,
             let place = fields.firstIndex(where: { $0.name == "$defs" }),
             let definitions = fields[place].value.fields
         else { return json }
-        let root = JSONText.object(fields.filter { $0.name != "$defs" })
+        let root = JSONValue.object(fields.filter { $0.name != "$defs" })
         fields[place].value = .object(byAppearance(definitions, from: root))
         return .object(fields)
     }
 
-    private static func inOrder(_ schema: JSONText) -> JSONText {
+    private static func inOrder(_ schema: JSONValue) -> JSONValue {
         guard let fields = mapped(schema, inOrder) else { return schema }
         let names = schema[order]?.list?.compactMap(\.string)
         let kept = fields.compactMap { field -> JSONField? in
@@ -78,13 +79,13 @@ enum CodedSchema {
 
     /// Definitions in the order in which they are first referred to.
     private static func byAppearance(
-        _ definitions: [JSONField], from root: JSONText
+        _ definitions: [JSONField], from root: JSONValue
     ) -> [JSONField] {
         let all = Dictionary(
             definitions.map { ("#/$defs/" + $0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var seen: Set<String> = []
         var found: [JSONField] = []
-        func visit(_ json: JSONText) {
+        func visit(_ json: JSONValue) {
             switch json {
             case .list(let items): items.forEach(visit)
             case .object(let fields):

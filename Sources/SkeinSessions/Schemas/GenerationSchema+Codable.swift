@@ -1,5 +1,6 @@
 import Foundation
 import SkeinGrammar
+import SkeinJSON
 
 extension GenerationSchema: Codable {
     /// A schema from its coded form. Any JSON Schema is taken; whether a model can be held to it
@@ -28,7 +29,7 @@ extension GenerationSchema: Codable {
     /// - Parameter text: a JSON Schema. The order of properties is that of the text, or of `x-order`.
     /// - Throws: `GrammarError` if it is no JSON, or too large; `DecodingError` if it is no object.
     package init(jsonText text: String) throws {
-        let json = try JSONTextReader.read(Array(text.utf8))
+        let json = try GrammarJSON.read(Array(text.utf8))
         guard json.fields != nil else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a schema is an object"))
@@ -63,7 +64,7 @@ extension GenerationSchema: CustomDebugStringConvertible {
 
 /// JSON in an encoder's or decoder's form.
 private struct CodedJSON: Codable {
-    let value: JSONText
+    let value: JSONValue
 
     private struct Key: CodingKey {
         let stringValue: String
@@ -73,7 +74,7 @@ private struct CodedJSON: Codable {
         init?(intValue: Int) { return nil }
     }
 
-    init(value: JSONText) {
+    init(value: JSONValue) {
         self.value = value
     }
 
@@ -95,7 +96,7 @@ private struct CodedJSON: Codable {
             return
         }
         if var container = try? decoder.unkeyedContainer() {
-            var items: [JSONText] = []
+            var items: [JSONValue] = []
             while !container.isAtEnd { items.append(try container.decode(CodedJSON.self).value) }
             value = .list(items)
             return

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 import Synchronization
 
 /// What values a model may write: the type of a `Generable`, or one that is made at run time.
@@ -15,17 +16,17 @@ public struct GenerationSchema: Sendable {
 
     /// What came of resolving a schema, found once and shared by its copies.
     private final class Resolution: Sendable {
-        let result = Mutex<Result<JSONText, SchemaError>?>(nil)
+        let result = Mutex<Result<JSONValue, SchemaError>?>(nil)
     }
 
     /// The schema as JSON: `$defs` has what is referred to, properties stand in their order.
     ///
     /// Types are asked outside of the lock, as they may use this very schema. If two threads do so at
     /// once, the first result counts.
-    func json() throws(SchemaError) -> JSONText {
+    func json() throws(SchemaError) -> JSONValue {
         let known = resolution.result.withLock { $0 }
         if let known { return try known.get() }
-        let found: Result<JSONText, SchemaError>
+        let found: Result<JSONValue, SchemaError>
         do {
             found = .success(try SchemaResolver.json(of: form))
         } catch {

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// Guides as keywords of JSON Schema.
 enum GuidedValues {
@@ -44,11 +45,11 @@ enum GuidedValues {
         var fields = [JSONField("type", .text("string"))]
         if let choices {
             guard !choices.isEmpty else { throw invalid(place, "no text satisfies it") }
-            fields.append(JSONField("enum", .list(choices.map(JSONText.text))))
+            fields.append(JSONField("enum", .list(choices.map(JSONValue.text))))
         }
         fields += patterns.prefix(1)
         if patterns.count > 1 {
-            let others = patterns.dropFirst().map { JSONText.object([$0]) }
+            let others = patterns.dropFirst().map { JSONValue.object([$0]) }
             fields.append(JSONField("allOf", .list(others)))
         }
         return fields
@@ -123,7 +124,7 @@ extension GuidedValues {
         if let low, let high {
             if low == high { return [name, JSONField("enum", .list([.number(low.normal.text)]))] }
             if !isInteger, !hasRoom(low.normal, high.normal) {
-                let ends = [low, high].map { JSONText.number($0.normal.text) }
+                let ends = [low, high].map { JSONValue.number($0.normal.text) }
                 return [name, JSONField("enum", .list(ends))]
             }
         }

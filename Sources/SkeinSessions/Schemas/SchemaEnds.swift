@@ -1,10 +1,11 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// Whether every definition of a schema has a value that ends.
 ///
 /// A type whose values must hold a value of the same type has none: no model could ever finish one.
 struct SchemaEnds {
-    private let definitions: [String: JSONText]
+    private let definitions: [String: JSONValue]
     /// References in the order in which they are looked at: what is referred to stands later.
     private let order: [String]
     /// References to definitions for which it is known that a value ends.
@@ -16,7 +17,7 @@ struct SchemaEnds {
     ///   - definitions: what `$defs` will have.
     /// - Throws: `SchemaError.endlessRecursion`.
     static func check(
-        _ root: JSONText, named name: String, definitions: [JSONField]
+        _ root: JSONValue, named name: String, definitions: [JSONField]
     ) throws(GenerationSchema.SchemaError) {
         var ends = SchemaEnds(root, definitions)
         ends.find()
@@ -29,7 +30,7 @@ struct SchemaEnds {
             context: .init(debugDescription: "no value of it ends"))
     }
 
-    private init(_ root: JSONText, _ definitions: [JSONField]) {
+    private init(_ root: JSONValue, _ definitions: [JSONField]) {
         order = definitions.reversed().map { "#/$defs/" + $0.name } + ["#"]
         var all = ["#": root]
         for field in definitions { all["#/$defs/" + field.name] = field.value }
@@ -50,7 +51,7 @@ struct SchemaEnds {
     }
 
     /// The first step to a part without an end: a property's name, and the reference there.
-    private func endless(_ json: JSONText) -> (step: String, reference: String)? {
+    private func endless(_ json: JSONValue) -> (step: String, reference: String)? {
         if let reference = json["$ref"]?.string {
             let isKnown = ending.contains(reference) || definitions[reference] == nil
             return isKnown ? nil : ("", reference)

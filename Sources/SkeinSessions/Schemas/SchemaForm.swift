@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// What values a schema allows, before types are asked for their schemas and names are given.
 indirect enum SchemaForm: Sendable {
@@ -22,7 +23,7 @@ indirect enum SchemaForm: Sendable {
     /// A dynamic schema with all that it may refer to.
     case dynamic(SchemaForm, DynamicSchemas)
     /// A schema that was read as JSON.
-    case document(JSONText)
+    case document(JSONValue)
 
     /// Types of numbers.
     enum NumberType: Sendable {

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// Definitions: structs, enums and unions.
 extension SchemaResolver {
@@ -16,13 +17,13 @@ extension SchemaResolver {
         case .choices(let choices):
             fields += try GuidedValues.text([.choices(choices)], place)
         case .cases(let cases):
-            var members: [JSONText] = []
+            var members: [JSONValue] = []
             for one in cases {
                 var member: [JSONField] = []
                 if let description = one.description {
                     member.append(JSONField("description", .text(description)))
                 }
-                let name = JSONText.object([JSONField("const", .text(one.name))])
+                let name = JSONValue.object([JSONField("const", .text(one.name))])
                 member += try object(
                     one.properties, scope, place.inside(one.name),
                     first: JSONField("type", name))
@@ -30,7 +31,7 @@ extension SchemaResolver {
             }
             fields.append(JSONField("anyOf", .list(members)))
         case .union(let forms):
-            var members: [JSONText] = []
+            var members: [JSONValue] = []
             for form in forms {
                 members.append(.object(try self.fields(form, scope, place.inside("anyOf"))))
             }
@@ -44,7 +45,7 @@ extension SchemaResolver {
         first: JSONField? = nil
     ) throws(SchemaError) -> [JSONField] {
         var fields = first.map { [$0] } ?? []
-        var required = first.map { [JSONText.text($0.name)] } ?? []
+        var required = first.map { [JSONValue.text($0.name)] } ?? []
         for property in properties {
             var value: [JSONField] = []
             if let description = property.description {
@@ -52,7 +53,7 @@ extension SchemaResolver {
             }
             let own = try self.fields(property.form, scope, place.inside(property.name))
             if property.isNullable {
-                let null = JSONText.object([JSONField("type", .text("null"))])
+                let null = JSONValue.object([JSONField("type", .text("null"))])
                 value.append(JSONField("anyOf", .list([.object(own), null])))
             } else {
                 value += own

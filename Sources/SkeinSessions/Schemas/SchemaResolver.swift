@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// Writes a schema as JSON (JSON Schema, draft 2020-12): asks types for their schemas, each once, and
 /// gives names to what is referred to.
@@ -49,12 +50,12 @@ struct SchemaResolver {
     private init() {}
 
     /// - Throws: `SchemaError` if the schema contradicts itself.
-    static func json(of form: SchemaForm) throws(SchemaError) -> JSONText {
+    static func json(of form: SchemaForm) throws(SchemaError) -> JSONValue {
         var resolver = SchemaResolver()
         return try resolver.document(form)
     }
 
-    private mutating func document(_ form: SchemaForm) throws(SchemaError) -> JSONText {
+    private mutating func document(_ form: SchemaForm) throws(SchemaError) -> JSONValue {
         var fields: [JSONField]
         let (root, scope) = try base(form, nil, Place(schema: form.name))
         switch root {
@@ -73,11 +74,11 @@ struct SchemaResolver {
             next += 1
             let title = value.definition.name
             let own = name == title ? [] : [JSONField("title", .text(title))]
-            let json = JSONText.object(own + (try body(value)))
+            let json = JSONValue.object(own + (try body(value)))
             definitions.append(JSONField(name, json))
         }
         try SchemaEnds.check(
-            JSONText.object(fields), named: form.name, definitions: definitions)
+            JSONValue.object(fields), named: form.name, definitions: definitions)
         if !definitions.isEmpty { fields.append(JSONField("$defs", .object(definitions))) }
         return .object(fields)
     }
@@ -233,7 +234,7 @@ extension SchemaResolver {
     /// A schema that was read as JSON, inside of another one: it becomes a definition, and what it
     /// refers to is looked for there.
     private mutating func embedded(
-        _ json: JSONText, _ place: Place
+        _ json: JSONValue, _ place: Place
     ) throws(SchemaError) -> [JSONField] {
         let key = Key.document(json.written)
         if let known = references[key] { return [JSONField("$ref", .text(known))] }
@@ -244,9 +245,9 @@ extension SchemaResolver {
     }
 }
 
-extension JSONText {
+extension JSONValue {
     /// The schema with references from another root.
-    fileprivate func referring(to root: String) -> JSONText {
+    fileprivate func referring(to root: String) -> JSONValue {
         switch self {
         case .list(let items): return .list(items.map { $0.referring(to: root) })
         case .object(let fields):
@@ -263,7 +264,7 @@ extension JSONText {
 }
 
 extension JSONField {
-    init(_ name: String, _ value: JSONText) {
+    init(_ name: String, _ value: JSONValue) {
         self.init(name: name, value: value)
     }
 }

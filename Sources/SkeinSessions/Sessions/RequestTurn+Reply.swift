@@ -1,5 +1,6 @@
 import SkeinAnswers
 import SkeinModels
+import SkeinText
 import Synchronization
 
 extension RequestTurn {

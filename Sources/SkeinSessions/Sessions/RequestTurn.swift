@@ -1,6 +1,7 @@
 import Foundation
 import SkeinAnswers
 import SkeinModels
+import SkeinText
 import Synchronization
 
 /// A request while it is answered.

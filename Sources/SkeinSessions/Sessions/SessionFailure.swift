@@ -2,6 +2,7 @@ import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
 import SkeinModels
+import SkeinText
 
 /// Errors of the rooms below as sessions tell them.
 enum SessionFailure {

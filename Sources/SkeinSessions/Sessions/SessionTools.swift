@@ -1,10 +1,12 @@
 import SkeinAnswers
 import SkeinGrammar
+import SkeinJSON
+import SkeinText
 
 /// A session's tools under names that models can write.
 struct SessionTools: Sendable {
     /// As the engine takes them, in the session's order.
-    let definitions: [SkeinAnswers.Tool]
+    let definitions: [SkeinText.Tool]
     /// What transcripts call them.
     let entries: [Transcript.ToolDefinition]
     private let tools: [any Tool]
@@ -35,7 +37,7 @@ struct SessionTools: Sendable {
     func tool(written name: String) -> (any Tool)? { names[name].map { tools[$0] } }
 
     /// As the engine takes them, those that a transcript's instructions list.
-    func definitions(in listed: [Transcript.ToolDefinition]) -> [SkeinAnswers.Tool] {
+    func definitions(in listed: [Transcript.ToolDefinition]) -> [SkeinText.Tool] {
         let names = Set(listed.map(\.name))
         return zip(entries, definitions).filter { names.contains($0.0.name) }.map(\.1)
     }
@@ -48,17 +50,17 @@ struct SessionTools: Sendable {
 
     private static func definitions(
         _ entries: [Transcript.ToolDefinition], names: [String]
-    ) throws -> [SkeinAnswers.Tool] {
-        var items: [JSONText] = []
+    ) throws -> [SkeinText.Tool] {
+        var items: [JSONValue] = []
         for (name, entry) in zip(names, entries) {
-            let parameters = try JSONTextReader.read(Array(entry.parameters.jsonText().utf8))
+            let parameters = try GrammarJSON.read(Array(entry.parameters.jsonText().utf8))
             items.append(
                 function([
                     ("name", .text(name)), ("description", .text(entry.description)),
                     ("parameters", parameters), ("strict", .bool(true)),
                 ]))
         }
-        var tools = try SkeinAnswers.Tool.list(.list(items))
+        var tools = try SkeinText.Tool.list(.list(items))
         for index in tools.indices {
             // What models see: whether a schema is enforced is none of their business.
             tools[index].definition = function([
@@ -70,7 +72,7 @@ struct SessionTools: Sendable {
         return tools
     }
 
-    private static func function(_ fields: [(String, JSONText)]) -> JSONText {
+    private static func function(_ fields: [(String, JSONValue)]) -> JSONValue {
         .object([
             JSONField(name: "type", value: .text("function")),
             JSONField(

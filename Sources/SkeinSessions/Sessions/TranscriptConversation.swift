@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinJSON
 import SkeinText
 
 /// A transcript as a chat template takes it: a function of the transcript alone, so that a live
@@ -76,20 +77,20 @@ struct TranscriptConversation {
     ) -> ChatMessage {
         var message = ChatMessage(role: "assistant", content: said ?? "")
         let list = calls.map { call in
-            ChatJSON.object([
-                ChatMessage.Field(name: "id", value: .text(call.id)),
-                ChatMessage.Field(name: "type", value: .text("function")),
-                ChatMessage.Field(
+            JSONValue.object([
+                JSONField(name: "id", value: .text(call.id)),
+                JSONField(name: "type", value: .text("function")),
+                JSONField(
                     name: "function",
                     value: .object([
-                        ChatMessage.Field(
+                        JSONField(
                             name: "name", value: .text(tools.writtenName(of: call.toolName))),
-                        ChatMessage.Field(
+                        JSONField(
                             name: "arguments", value: .text(call.arguments.jsonString)),
                     ])),
             ])
         }
-        message.fields.append(ChatMessage.Field(name: "tool_calls", value: .list(Array(list))))
+        message.fields.append(JSONField(name: "tool_calls", value: .list(Array(list))))
         return message
     }
 
@@ -98,10 +99,10 @@ struct TranscriptConversation {
     ) -> ChatMessage {
         var message = ChatMessage(role: "tool", content: text(output.segments))
         message.fields.append(
-            ChatMessage.Field(
+            JSONField(
                 name: "tool_call_id", value: .text(output.callID ?? output.id)))
         message.fields.append(
-            ChatMessage.Field(
+            JSONField(
                 name: "name", value: .text(tools.writtenName(of: output.toolName))))
         return message
     }

@@ -1,10 +1,11 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// An object of a coded transcript with known keys: any other key is an error, and so is a value of
 /// another kind than what is asked for.
 struct CodedObject {
     let place: String
-    private let fields: [String: JSONText]
+    private let fields: [String: JSONValue]
 
     /// - Parameters:
     ///   - value: what should be an object.
@@ -13,12 +14,12 @@ struct CodedObject {
     ///   - optional: the keys that may be there.
     /// - Throws: `TranscriptError.wrongValue`, `.unknownKey`, `.missingKey`.
     init(
-        _ value: JSONText, at place: String, required: [String], optional: [String] = []
+        _ value: JSONValue, at place: String, required: [String], optional: [String] = []
     ) throws(TranscriptError) {
         guard let list = value.fields else {
             throw .wrongValue(place: place, expected: "an object")
         }
-        var fields: [String: JSONText] = [:]
+        var fields: [String: JSONValue] = [:]
         for field in list {
             guard required.contains(field.name) || optional.contains(field.name) else {
                 throw .unknownKey(name: field.name, place: place)
@@ -33,7 +34,7 @@ struct CodedObject {
     }
 
     /// A value as it stands; nil if the key is not there.
-    subscript(_ name: String) -> JSONText? { fields[name] }
+    subscript(_ name: String) -> JSONValue? { fields[name] }
 
     /// Where the value of a key stands.
     func place(of name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
@@ -44,7 +45,7 @@ struct CodedObject {
 
     /// A value that is read by `body`, which learns its place.
     func value<Value>(
-        _ name: String, _ body: (JSONText, String) throws(TranscriptError) -> Value
+        _ name: String, _ body: (JSONValue, String) throws(TranscriptError) -> Value
     ) throws(TranscriptError) -> Value? {
         guard let value = fields[name] else { return nil }
         return try body(value, place(of: name))
@@ -52,7 +53,7 @@ struct CodedObject {
 
     /// The items of a list, each read by `body`; empty if the key is not there.
     func list<Item>(
-        _ name: String, _ body: (JSONText, String) throws(TranscriptError) -> Item
+        _ name: String, _ body: (JSONValue, String) throws(TranscriptError) -> Item
     ) throws(TranscriptError) -> [Item] {
         guard let value = fields[name] else { return [] }
         guard let list = value.list else { throw wrong(name, "an array") }

@@ -1,13 +1,14 @@
 import Foundation
 import SkeinGrammar
+import SkeinJSON
 
 /// Any JSON value, for encoders and decoders.
 ///
 /// Decoders do not tell the order of an object's keys, so it is the alphabetical one here.
 struct CodedText: Codable {
-    var value: JSONText
+    var value: JSONValue
 
-    init(_ value: JSONText) { self.value = value }
+    init(_ value: JSONValue) { self.value = value }
 
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count < GrammarLimits.jsonDepth else {
@@ -29,7 +30,7 @@ struct CodedText: Codable {
         }
     }
 
-    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSONText {
+    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSONValue {
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int64.self) { return .number("\(number)") }
         if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
@@ -43,7 +44,7 @@ struct CodedText: Codable {
         return .number(number.text)
     }
 
-    private static func object(_ decoder: any Decoder) throws -> JSONText? {
+    private static func object(_ decoder: any Decoder) throws -> JSONValue? {
         guard let container = try? decoder.container(keyedBy: Key.self) else { return nil }
         let keys = container.allKeys.sorted { $0.stringValue.precedes($1.stringValue) }
         // What has no long decimals, such as a property list, writes one as an object.
@@ -62,9 +63,9 @@ struct CodedText: Codable {
             })
     }
 
-    private static func list(_ decoder: any Decoder) throws -> JSONText? {
+    private static func list(_ decoder: any Decoder) throws -> JSONValue? {
         guard var container = try? decoder.unkeyedContainer() else { return nil }
-        var items: [JSONText] = []
+        var items: [JSONValue] = []
         while !container.isAtEnd {
             items.append(
                 try container.decodeNil() ? .null : try container.decode(Self.self).value)
@@ -122,7 +123,7 @@ extension String {
     func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }
 
-extension JSONText {
+extension JSONValue {
     /// About as many bytes as the value takes when it is written.
     var weight: Int {
         switch self {
@@ -145,7 +146,7 @@ extension JSONText {
     }
 
     /// An object of the fields that have a value.
-    static func fields(_ fields: KeyValuePairs<String, JSONText?>) -> JSONText {
+    static func fields(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(
             fields.compactMap { field in
                 field.value.map { JSONField(name: field.key, value: $0) }

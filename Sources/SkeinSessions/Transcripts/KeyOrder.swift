@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// The order of the keys in structured content, kept beside it: `JSONEncoder` and `JSONDecoder`
 /// lose it, and a model that reads its own words in another order reads other words.
@@ -7,7 +8,7 @@ import SkeinGrammar
 /// are met from the outside in. Left out where all keys stand in alphabetical order.
 enum KeyOrder {
     /// The order of a content's keys; nil if it is the alphabetical one everywhere.
-    static func coded(of content: JSONText) -> JSONText? {
+    static func coded(of content: JSONValue) -> JSONValue? {
         var lists: [[String]] = []
         collect(content, into: &lists)
         let isPlain = lists.allSatisfy { keys in
@@ -16,7 +17,7 @@ enum KeyOrder {
         return isPlain ? nil : .list(lists.map { keys in .list(keys.map { .text($0) }) })
     }
 
-    private static func collect(_ content: JSONText, into lists: inout [[String]]) {
+    private static func collect(_ content: JSONValue, into lists: inout [[String]]) {
         switch content {
         case .object(let fields):
             lists.append(fields.map(\.name))
@@ -28,7 +29,7 @@ enum KeyOrder {
     }
 
     /// Puts the keys of `content` into a coded order; nil if that is the order of other content.
-    static func applying(_ coded: JSONText, to content: JSONText) -> JSONText? {
+    static func applying(_ coded: JSONValue, to content: JSONValue) -> JSONValue? {
         guard let lists = coded.list else { return nil }
         var rest = lists[...]
         let ordered = arrange(content, &rest)
@@ -36,8 +37,8 @@ enum KeyOrder {
     }
 
     private static func arrange(
-        _ content: JSONText, _ lists: inout ArraySlice<JSONText>
-    ) -> JSONText? {
+        _ content: JSONValue, _ lists: inout ArraySlice<JSONValue>
+    ) -> JSONValue? {
         switch content {
         case .object(let fields):
             guard let names = lists.popFirst()?.list, names.count == fields.count else {
@@ -55,7 +56,7 @@ enum KeyOrder {
             }
             return .object(ordered)
         case .list(let items):
-            var ordered: [JSONText] = []
+            var ordered: [JSONValue] = []
             for item in items {
                 guard let inner = arrange(item, &lists) else { return nil }
                 ordered.append(inner)

@@ -1,16 +1,17 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// A schema in its coded form, which is JSON Schema.
 enum SchemaText {
     /// The coded form, with `x-order`.
     ///
     /// - Throws: `GenerationSchema.SchemaError`.
-    static func coded(_ schema: GenerationSchema) throws -> JSONText {
+    static func coded(_ schema: GenerationSchema) throws -> JSONValue {
         CodedSchema.withOrder(try schema.json())
     }
 
     /// The schema of a coded form; nil if that is no object.
-    static func schema(_ coded: JSONText) -> GenerationSchema? {
+    static func schema(_ coded: JSONValue) -> GenerationSchema? {
         coded.fields == nil ? nil : GenerationSchema(.document(CodedSchema.ordered(coded)))
     }
 
@@ -34,7 +35,7 @@ enum SchemaText {
 
     // `known`: what each reference leads to, so that none is followed twice.
     private static func isObject(
-        _ schema: JSONText, in root: JSONText, depth: Int, known: inout [String: Bool]
+        _ schema: JSONValue, in root: JSONValue, depth: Int, known: inout [String: Bool]
     ) -> Bool {
         guard depth < 64 else { return false }
         if let reference = schema["$ref"]?.string {
@@ -55,7 +56,7 @@ enum SchemaText {
         return schema["type"]?.string == "object"
     }
 
-    private static func target(of reference: String, in root: JSONText) -> JSONText? {
+    private static func target(of reference: String, in root: JSONValue) -> JSONValue? {
         if reference == "#" { return root }
         let prefix = "#/$defs/"
         guard reference.hasPrefix(prefix) else { return nil }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinGrammar
+import SkeinJSON
 
 extension Transcript: Codable {
     /// Reads the coded form, strictly: unknown keys, newer versions and a history that no session
@@ -32,9 +33,9 @@ extension Transcript: Codable {
     /// - Throws: `TranscriptError`.
     public init(jsonData: Data) throws {
         let limit = TranscriptLimits.codedBytes
-        let value: JSONText
+        let value: JSONValue
         do {
-            value = try JSONTextReader.read(Array(jsonData.prefix(limit + 1)), limit: limit)
+            value = try GrammarJSON.read(Array(jsonData.prefix(limit + 1)), limit: limit)
         } catch {
             switch error {
             case .tooLarge:

@@ -1,11 +1,12 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// Reads the coded form of a transcript, and nothing but that: what `TranscriptWriter` documents.
 enum TranscriptReader {
     /// - Throws: `TranscriptError`.
-    static func transcript(_ value: JSONText) throws(TranscriptError) -> Transcript {
+    static func transcript(_ value: JSONValue) throws(TranscriptError) -> Transcript {
         // The type and the version come first: another version may well have other keys.
-        let head = value.fields?.reduce(into: [String: JSONText]()) { $0[$1.name] = $1.value }
+        let head = value.fields?.reduce(into: [String: JSONValue]()) { $0[$1.name] = $1.value }
         if let type = head?["type"]?.string, type != TranscriptLimits.type {
             throw .unknownType(found: type, expected: TranscriptLimits.type)
         }
@@ -27,7 +28,7 @@ enum TranscriptReader {
         return transcript
     }
 
-    private static func check(version: JSONText) throws(TranscriptError) {
+    private static func check(version: JSONValue) throws(TranscriptError) {
         let supported = TranscriptLimits.version
         switch version {
         case .number(let text) where Double(text) == Double(supported): return
@@ -40,7 +41,7 @@ enum TranscriptReader {
     }
 
     private static func entry(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.Entry {
         switch value["role"]?.string {
         case "instructions": return .instructions(try instructions(value, at: place))
@@ -59,7 +60,7 @@ enum TranscriptReader {
     }
 
     private static func instructions(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.Instructions {
         let object = try CodedObject(
             value, at: place, required: ["id", "role", "contents"], optional: ["tools"])
@@ -71,7 +72,7 @@ enum TranscriptReader {
     }
 
     private static func prompt(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.Prompt {
         let object = try CodedObject(
             value, at: place, required: ["id", "role", "contents"],
@@ -89,7 +90,7 @@ enum TranscriptReader {
     }
 
     private static func toolCalls(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ToolCalls {
         let object = try CodedObject(
             value, at: place, required: ["id", "role", "toolCalls"],
@@ -113,7 +114,7 @@ enum TranscriptReader {
     }
 
     private static func toolOutput(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ToolOutput {
         let object = try CodedObject(
             value, at: place, required: ["id", "role", "toolName", "toolCallID", "contents"])
@@ -123,7 +124,7 @@ enum TranscriptReader {
     }
 
     private static func response(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.Response {
         let object = try CodedObject(
             value, at: place, required: ["id", "role", "contents"], optional: ["assets"])
@@ -159,7 +160,7 @@ extension TranscriptReader {
     }
 
     private static func structure(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.StructuredSegment {
         let object = try CodedObject(value, at: place, required: ["type", "structure", "id"])
         let id = try object.requiredText("id")
@@ -184,7 +185,7 @@ extension TranscriptReader {
     }
 
     private static func toolDefinition(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ToolDefinition {
         let object = try CodedObject(value, at: place, required: ["type", "function"])
         guard try object.text("type") == "function" else {
@@ -203,7 +204,7 @@ extension TranscriptReader {
     }
 
     private static func responseFormat(
-        _ value: JSONText, at place: String
+        _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ResponseFormat {
         let object = try CodedObject(value, at: place, required: ["type", "jsonSchema"])
         guard try object.text("type") == "jsonSchema" else {

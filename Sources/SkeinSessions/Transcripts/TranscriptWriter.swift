@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 
 /// The coded form of a transcript.
 ///
@@ -13,12 +14,12 @@ import SkeinGrammar
 enum TranscriptWriter {
     /// - Throws: `TranscriptError.tooDeep`, `.tooLarge`; `OptionsError`; what a schema throws that
     ///   cannot be coded.
-    static func coded(_ transcript: Transcript) throws -> JSONText {
+    static func coded(_ transcript: Transcript) throws -> JSONValue {
         let pairs = try? transcript.check()
         let entries = try transcript.enumerated().map { index, entry in
             try coded(entry, answering: pairs?[index])
         }
-        let value = JSONText.fields([
+        let value = JSONValue.fields([
             "type": .text(TranscriptLimits.type),
             "version": .number("\(TranscriptLimits.version)"),
             "transcript": .fields(["entries": .list(entries)]),
@@ -33,7 +34,7 @@ enum TranscriptWriter {
     // `callID`: the call that an output answers, if it is known.
     static func coded(
         _ entry: Transcript.Entry, answering callID: String? = nil
-    ) throws -> JSONText {
+    ) throws -> JSONValue {
         switch entry {
         case .instructions(let entry):
             let tools = try entry.toolDefinitions.map(coded)
@@ -67,11 +68,11 @@ enum TranscriptWriter {
         }
     }
 
-    private static func coded(_ segments: [Transcript.Segment]) throws -> JSONText {
+    private static func coded(_ segments: [Transcript.Segment]) throws -> JSONValue {
         .list(try segments.map(coded))
     }
 
-    private static func coded(_ segment: Transcript.Segment) throws -> JSONText {
+    private static func coded(_ segment: Transcript.Segment) throws -> JSONValue {
         switch segment {
         case .text(let segment):
             return .fields([
@@ -90,24 +91,24 @@ enum TranscriptWriter {
         }
     }
 
-    private static func content(_ content: GeneratedContent) throws(TranscriptError) -> JSONText {
+    private static func content(_ content: GeneratedContent) throws(TranscriptError) -> JSONValue {
         let bytes = Array(content.jsonString.utf8)
         let limit = TranscriptLimits.codedBytes
         guard bytes.count <= limit else { throw .tooLarge(bytes: bytes.count, limit: limit) }
-        guard let value = try? JSONTextReader.read(bytes, limit: limit) else {
+        guard let value = try? GrammarJSON.read(bytes, limit: limit) else {
             throw .tooDeep(limit: GrammarLimits.jsonDepth)
         }
         return value
     }
 
-    private static func coded(_ call: Transcript.ToolCall) -> JSONText {
+    private static func coded(_ call: Transcript.ToolCall) -> JSONValue {
         .fields([
             "id": .text(call.id), "name": .text(call.toolName),
             "arguments": .text(call.arguments.jsonString),
         ])
     }
 
-    private static func coded(_ tool: Transcript.ToolDefinition) throws -> JSONText {
+    private static func coded(_ tool: Transcript.ToolDefinition) throws -> JSONValue {
         .fields([
             "type": .text("function"),
             "function": .fields([
@@ -117,7 +118,7 @@ enum TranscriptWriter {
         ])
     }
 
-    private static func coded(_ format: Transcript.ResponseFormat) throws -> JSONText {
+    private static func coded(_ format: Transcript.ResponseFormat) throws -> JSONValue {
         .fields([
             "type": .text("jsonSchema"),
             "jsonSchema": .fields([

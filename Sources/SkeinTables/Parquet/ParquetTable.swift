@@ -61,6 +61,17 @@ package struct ParquetTable {
             fileOffset: range.lowerBound)
     }
 
+    /// Whether a column holds booleans or whole numbers.
+    package func isWhole(_ column: String) -> Bool {
+        schema.columns.contains { node in
+            guard node.name == column else { return false }
+            return switch node.kind {
+            case .leaf(.boolean), .leaf(.int32), .leaf(.int64): true
+            default: false
+            }
+        }
+    }
+
     /// Gives each row to `body`, in the file's order, with the wanted columns alone.
     ///
     /// A row with NaN, infinity or bytes that are not UTF-8, or of more than 16 MiB, is a `BadRow`.

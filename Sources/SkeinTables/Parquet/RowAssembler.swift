@@ -2,7 +2,8 @@ import SkeinBasics
 
 /// Makes rows of the entries of their columns' leaves (Melnik et al. 2010, section 4.3), as JSON.
 ///
-/// Fields that are null are left out, but for `content`: of a message that calls tools it is null.
+/// Fields that are null are left out: Parquet cannot tell null from absent. But for `content` directly
+/// in a message: of one that calls tools it is null.
 struct RowAssembler {
     private let columns: [SchemaNode]
     /// By the leaf's place in the file; nil for leaves of columns that are not wanted.
@@ -36,7 +37,7 @@ struct RowAssembler {
                 }
             }
             let hadFault = fault != nil
-            try field(column)
+            try field(column, isInMessage: false, isColumn: true)
             if !hadFault, fault != nil { faultyColumn = column.name }
         }
         out.append(UInt8(ascii: "}"))
@@ -107,13 +108,15 @@ struct RowAssembler {
         for leaf in node.leaves { try cursor(leaf).advance() }
     }
 
-    /// Appends a field of an object.
-    private mutating func field(_ node: SchemaNode) throws(TableProblem) {
+    /// Appends a field of an object; `isInMessage`: of one in a list that is a column.
+    private mutating func field(
+        _ node: SchemaNode, isInMessage: Bool, isColumn: Bool = false
+    ) throws(TableProblem) {
         let isThere = try reaches(node.present, node)
-        guard isThere || node.name == "content" else { return try advance(node) }
+        guard isThere || isInMessage && node.name == "content" else { return try advance(node) }
         if out.last != UInt8(ascii: "{") { out.append(UInt8(ascii: ",")) }
         out.append(contentsOf: node.key)
-        if isThere { try value(node) } else { try null(node) }
+        if isThere { try value(node, isColumn: isColumn) } else { try null(node) }
     }
 
     private mutating func null(_ node: SchemaNode) throws(TableProblem) {
@@ -121,8 +124,11 @@ struct RowAssembler {
         try advance(node)
     }
 
-    /// Appends a value that is not null.
-    private mutating func value(_ node: SchemaNode) throws(TableProblem) {
+    /// Appends a value that is not null; `isColumn`: of a whole column; `isMessage`: in the list that
+    /// one is.
+    private mutating func value(
+        _ node: SchemaNode, isColumn: Bool = false, isMessage: Bool = false
+    ) throws(TableProblem) {
         switch node.kind {
         case .leaf:
             let cursor = cursor(node.leaves.lowerBound)
@@ -130,10 +136,10 @@ struct RowAssembler {
             try cursor.advance()
         case .structure(let fields):
             out.append(UInt8(ascii: "{"))
-            for node in fields { try field(node) }
+            for node in fields { try field(node, isInMessage: isMessage) }
             out.append(UInt8(ascii: "}"))
         case .list(let element, let filled, let repetition):
-            try list(node, element, filled, repetition)
+            try list(node, element, filled, repetition, ofMessages: isColumn)
         case .refused: preconditionFailure("wanted columns have no type that is refused")
         }
         // What stands there already is no use any more.
@@ -144,14 +150,15 @@ struct RowAssembler {
     }
 
     private mutating func list(
-        _ node: SchemaNode, _ element: SchemaNode, _ filled: Int, _ repetition: Int
+        _ node: SchemaNode, _ element: SchemaNode, _ filled: Int, _ repetition: Int,
+        ofMessages: Bool
     ) throws(TableProblem) {
         out.append(UInt8(ascii: "["))
         if try reaches(filled, node) {
             repeat {
                 if out.last != UInt8(ascii: "[") { out.append(UInt8(ascii: ",")) }
                 if try reaches(element.present, element) {
-                    try value(element)
+                    try value(element, isMessage: ofMessages)
                 } else {
                     try null(element)
                     if out.count > Limits.rowBytes {

@@ -1,29 +1,29 @@
+import SkeinJSON
+
 /// One turn of a conversation: a JSON object whose fields the template sees in their order.
 package struct ChatMessage: Sendable, Equatable {
-    package struct Field: Sendable, Equatable {
-        package var name: String
-        package var value: ChatJSON
+    package var fields: [JSONField]
 
-        package init(name: String, value: ChatJSON) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    package var fields: [Field]
-
-    package init(fields: [Field]) {
+    package init(fields: [JSONField]) {
         self.fields = fields
     }
 
     package init(role: String, content: String) {
         self.init(fields: [
-            Field(name: "role", value: .text(role)), Field(name: "content", value: .text(content)),
+            JSONField(name: "role", value: .text(role)),
+            JSONField(name: "content", value: .text(content)),
         ])
     }
 
-    package subscript(_ name: String) -> ChatJSON? {
-        fields.first { $0.name == name }?.value
+    package subscript(_ name: String) -> JSONValue? { fields[name] }
+
+    /// Sets a field at its place, or after the others.
+    package mutating func set(_ name: String, _ value: JSONValue) {
+        if let index = fields.firstIndex(where: { $0.name.isSame(as: name) }) {
+            fields[index].value = value
+        } else {
+            fields.append(JSONField(name: name, value: value))
+        }
     }
 
     /// The message as transformers gives it to a template: reasoning, whichever name it has, under
@@ -34,50 +34,18 @@ package struct ChatMessage: Sendable, Equatable {
         guard let reasoning = given else { return self }
         var result = self
         if self["thinking"] == nil {
-            result.fields.insert(Field(name: "thinking", value: reasoning), at: 0)
+            result.fields.insert(JSONField(name: "thinking", value: reasoning), at: 0)
         }
         if let index = result.fields.firstIndex(where: { $0.name == "reasoning_content" }) {
             result.fields[index].value = reasoning
         } else {
-            result.fields.append(Field(name: "reasoning_content", value: reasoning))
+            result.fields.append(JSONField(name: "reasoning_content", value: reasoning))
         }
         return result
     }
 
     /// The speaker, as the template names it: "system", "user", "assistant"; empty if it is none.
     package var role: String { self["role"]?.string ?? "" }
-}
-
-/// A JSON value whose objects keep the order of their fields, which templates write.
-package indirect enum ChatJSON: Sendable, Equatable {
-    case null
-    case bool(Bool)
-    case integer(Int)
-    case number(Double)
-    case text(String)
-    case list([ChatJSON])
-    case object([ChatMessage.Field])
-
-    package var string: String? {
-        if case .text(let text) = self { return text }
-        return nil
-    }
-
-    /// A text that no other value has, for digests.
-    package var described: String {
-        switch self {
-        case .null: "null"
-        case .bool(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .number(let value): PythonText.float(value)
-        case .text(let text): PythonText.literal(text)
-        case .list(let items): "[" + items.map(\.described).joined(separator: ",") + "]"
-        case .object(let fields):
-            "{"
-                + fields.map { PythonText.literal($0.name) + ":" + $0.value.described }
-                .joined(separator: ",") + "}"
-        }
-    }
 }
 
 extension TemplateInterpreter {
@@ -92,15 +60,14 @@ extension TemplateInterpreter {
         return .mapping(try limited(mapping))
     }
 
-    mutating func value(of json: ChatJSON, origin: Int?, depth: Int = 0) throws -> TemplateValue {
+    mutating func value(of json: JSONValue, origin: Int?, depth: Int = 0) throws -> TemplateValue {
         guard depth < TemplateLimits.valueDepth else {
             throw limit(.valueDepth(TemplateLimits.valueDepth))
         }
         switch json {
         case .null: return .none
         case .bool(let value): return .bool(value)
-        case .integer(let value): return .integer(value)
-        case .number(let value): return .float(value)
+        case .number(let text): return .number(spelled: text)
         case .text(let text): return .text(TemplateText(text, origin: origin))
         case .list(let items):
             var values: [TemplateValue] = []

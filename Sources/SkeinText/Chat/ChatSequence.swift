@@ -17,6 +17,9 @@ package struct ChatSequence: Sendable, Equatable {
         package var isComplete: Bool
         /// Whether the turn is trained here; else it is context.
         package var isTrained: Bool
+        /// Whether what stands before it is what the model sees when it is to answer: false if the
+        /// prompt for an answer ends otherwise.
+        package var followsPrompt: Bool
     }
 
     /// UTF-8.
@@ -38,6 +41,7 @@ extension ChatSequence {
     /// - Parameters:
     ///   - assistants: indices of the assistants' messages, ascending.
     ///   - trained: which of them are trained.
+    ///   - empty: which of them say nothing; what is learned of these is the end of turn.
     ///   - count: of messages.
     ///   - ends: the texts that can end a turn.
     ///   - limit: bytes of the texts of rewritten turns; nil: as many as one rendering may have.
@@ -47,7 +51,7 @@ extension ChatSequence {
     /// - Throws: what rendering the whole conversation throws; a limit of the template, whatever is
     ///   rendered; `ChatSequenceError`.
     package static func sequences(
-        assistants: [Int], trained: Set<Int>, count: Int, ends: [[UInt8]],
+        assistants: [Int], trained: Set<Int>, empty: Set<Int> = [], count: Int, ends: [[UInt8]],
         limit: Int? = nil,
         render: (_ messages: Int, _ addsPrompt: Bool) throws -> RenderedChat
     ) throws -> [ChatSequence] {
@@ -70,7 +74,11 @@ extension ChatSequence {
                 ? whole : try rendered(message + 1, false).map(Rendering.init)
             // In the whole text, the last thing that was generated is another turn's.
             guard beginning != nil || whole.generated.isEmpty,
-                var turn = (beginning ?? whole).turn(of: message, after: prompt, ends: ends)
+                var turn = try (beginning ?? whole).turn(
+                    of: message, after: prompt, ends: ends,
+                    // Of a text with other turns after it, it could be their words.
+                    isEmpty: beginning != nil && empty.contains(message),
+                    before: { try rendered(message, false)?.text.utf8.count })
             else { continue }
             // One buffer for all turns that a template leaves as they are.
             if turn.stands(in: whole.text) {
@@ -93,7 +101,8 @@ extension ChatSequence {
                 Turn(
                     message: own[index].message, said: own[index].said,
                     isComplete: own[index].isComplete,
-                    isTrained: index == last || open.contains(index))
+                    isTrained: index == last || open.contains(index),
+                    followsPrompt: own[index].followsPrompt)
             }
             sequences.append(ChatSequence(text: text, turns: disjoint(turns)))
             open.removeAll { fitting.contains($0) }
@@ -119,6 +128,7 @@ extension ChatSequence {
         /// After the end of turn.
         var end: Int
         var isComplete: Bool
+        var followsPrompt: Bool
 
         /// Whether `other` has the turn and all that leads to it.
         func stands(in other: [UInt8]) -> Bool {
@@ -142,34 +152,63 @@ extension ChatSequence {
             generated = chat.generated
         }
 
-        /// The turn of `message`, the last one here. nil if nothing of it was written.
-        func turn(of message: Int, after prompt: [UInt8]?, ends: [[UInt8]]) -> Own? {
+        /// The turn of `message`, the last one here.
+        ///
+        /// - Parameters:
+        ///   - message: its index.
+        ///   - prompt: for an answer in its place, nil if the template refuses to ask for one.
+        ///   - ends: the texts that can end a turn.
+        ///   - isEmpty: whether the turn says nothing.
+        ///   - before: bytes of the messages before it.
+        /// - Returns: nil if nothing of it was written.
+        /// - Throws: what `before` throws.
+        func turn(
+            of message: Int, after prompt: [UInt8]?, ends: [[UInt8]],
+            isEmpty: Bool, before: () throws -> Int?
+        ) throws -> Own? {
             let start = prompt.flatMap { text.starts(with: $0) ? $0.count : nil }
+            // A template may refuse to ask for an answer there; then nothing differs.
+            let followsPrompt = prompt == nil || start != nil
             let said = start.map { start in generated.filter { $0.lowerBound >= start } }
             if let last = generated.last, said?.isEmpty != true {
                 let range = (said?.first ?? last).lowerBound..<last.upperBound
                 return Own(
                     message: message, text: text, said: range, end: range.upperBound,
-                    isComplete: true)
+                    isComplete: true, followsPrompt: followsPrompt)
             }
             let words = pieces.filter { $0.message == message }
-            guard let first = words.first, let last = words.last else { return nil }
+            guard let first = words.first, let last = words.last else {
+                // Of a turn that says nothing, no piece is written: what follows the prompt is its.
+                guard isEmpty, let place = try start ?? before(), place <= text.count,
+                    let end = nearest(of: ends, from: place)
+                else { return nil }
+                return Own(
+                    message: message, text: text,
+                    said: (start ?? end.lowerBound)..<end.lowerBound, end: end.upperBound,
+                    isComplete: false, followsPrompt: followsPrompt)
+            }
             let contentEnd = last.range.upperBound
             let lower = start.flatMap { $0 < contentEnd ? $0 : nil } ?? first.range.lowerBound
-            // The nearest end of turn; of two at one place, the longer one.
-            var nearest: (start: Int, length: Int)?
-            for end in ends where !end.isEmpty {
-                guard let found = BytePattern(end).firstMatch(in: text, from: contentEnd) else {
-                    continue
-                }
-                if let best = nearest, (best.start, -best.length) <= (found, -end.count) {
-                    continue
-                }
-                nearest = (found, end.count)
-            }
+            let end = nearest(of: ends, from: contentEnd)
             return Own(
-                message: message, text: text, said: lower..<(nearest?.start ?? contentEnd),
-                end: nearest.map { $0.start + $0.length } ?? contentEnd, isComplete: false)
+                message: message, text: text, said: lower..<(end?.lowerBound ?? contentEnd),
+                end: end?.upperBound ?? contentEnd, isComplete: false,
+                followsPrompt: followsPrompt)
+        }
+
+        /// The nearest end of turn; of two at one place, the longer one.
+        private func nearest(of ends: [[UInt8]], from place: Int) -> Range<Int>? {
+            var nearest: Range<Int>?
+            for end in ends where !end.isEmpty {
+                guard let found = BytePattern(end).firstMatch(in: text, from: place) else {
+                    continue
+                }
+                if let best = nearest, (best.lowerBound, -best.count) <= (found, -end.count) {
+                    continue
+                }
+                nearest = found..<(found + end.count)
+            }
+            return nearest
         }
     }
 }

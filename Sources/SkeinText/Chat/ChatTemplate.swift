@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// What a chat template sees as `bos_token` and `eos_token`. One that is nil is undefined there: it
 /// writes nothing by itself and cannot be added to a text.
 package struct TemplateTokens: Sendable, Equatable {
@@ -27,8 +29,12 @@ package struct ChatTemplate: Sendable {
     package let name: String
     /// The day that `strftime_now` gives.
     package let date: TemplateDate
+    /// Its text.
+    package let source: String
     /// The names in it: variables, filters, tests and keywords.
     package let names: Set<String>
+    /// The texts in its code, in UTF-8.
+    let literals: Set<[UInt8]>
     private let body: [TemplateStatement]
 
     /// Parses `source`.
@@ -47,8 +53,13 @@ package struct ChatTemplate: Sendable {
             tokens.compactMap { token in
                 if case .name(let name) = token.kind { name } else { nil }
             })
+        literals = Set(
+            tokens.compactMap { token in
+                if case .string(let bytes) = token.kind { bytes } else { nil }
+            })
         self.name = name
         self.date = date
+        self.source = source
     }
 
     /// Renders `messages`.
@@ -68,7 +79,7 @@ package struct ChatTemplate: Sendable {
     ///   exceeds a limit.
     package func render(
         _ messages: [ChatMessage], addGenerationPrompt: Bool, tokens: TemplateTokens,
-        tools: ChatJSON? = nil, arguments: [ChatMessage.Field] = []
+        tools: JSONValue? = nil, arguments: [JSONField] = []
     ) throws -> RenderedChat {
         var interpreter = TemplateInterpreter(template: name, date: date)
         let conversation = try messages.enumerated().map { index, message in

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 
 /// Which chat template renders conversations, and what it sees besides them.
 package struct ChatTemplateSettings: Sendable, Equatable {
@@ -8,12 +9,12 @@ package struct ChatTemplateSettings: Sendable, Equatable {
     /// (`--chat-template`); nil: the model's.
     package var template: String?
     /// Further variables (`--template-argument`), in the order of their names.
-    package var arguments: [ChatMessage.Field]
+    package var arguments: [JSONField]
     /// The day that the template sees as today (`--template-date`); nil: 2024-07-26.
     package var date: TemplateDate?
 
     package init(
-        template: String? = nil, arguments: [ChatMessage.Field] = [], date: TemplateDate? = nil
+        template: String? = nil, arguments: [JSONField] = [], date: TemplateDate? = nil
     ) {
         self.template = template
         self.arguments = arguments

@@ -1,24 +1,27 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Template arguments as the command line has them: `name=value`, several with commas between them,
 /// or a JSON object.
 package enum TemplateArgumentText {
     /// nil if the text is neither. A value is JSON, or else a text.
-    package static func fields(of text: String) -> [ChatMessage.Field]? {
+    package static func fields(of text: String) -> [JSONField]? {
         if text.hasPrefix("{") {
-            guard case .object(let fields)? = try? ChatJSON(parsing: text.utf8),
+            guard case .object(let fields)? = try? JSONValue(parsing: text.utf8),
                 fields.allSatisfy({ isName($0.name) })
             else { return nil }
             return fields
         }
-        var fields: [ChatMessage.Field] = []
+        var fields: [JSONField] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let border = part.firstIndex(of: "=") else { return nil }
             let name = String(part[..<border])
             let value = String(part[part.index(after: border)...])
             guard isName(name), !fields.contains(where: { $0.name == name }) else { return nil }
+            // As Python has them they would be texts, and true, all of them.
+            guard !["True", "False", "None"].contains(value) else { return nil }
             fields.append(
-                .init(name: name, value: (try? ChatJSON(parsing: value.utf8)) ?? .text(value)))
+                .init(name: name, value: (try? JSONValue(parsing: value.utf8)) ?? .text(value)))
         }
         return fields
     }
@@ -31,15 +34,15 @@ package enum TemplateArgumentText {
         }
         if !first.hasPrefix("{"), !second.hasPrefix("{") { return first + "," + second }
         let all = before + after
-        // A number such as 2.0 or 1e999 would be another one.
+        // A value that is as deep as one may be would be too deep in an object.
         if let lost = all.first(where: { fields(of: object([$0])) != [$0] }) {
             throw .notRepeatable(name: lost.name)
         }
         return object(all)
     }
 
-    private static func object(_ fields: [ChatMessage.Field]) -> String {
-        JSONLine.render(.object(fields.map { ($0.name, $0.value.line) }))
+    private static func object(_ fields: [JSONField]) -> String {
+        JSONValue.object(fields).written
     }
 
     /// Variables that the conversation sets.
@@ -62,20 +65,5 @@ extension TemplateDate {
         guard isDay, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2])
         else { return nil }
         self.init(year: year, month: month, day: day)
-    }
-}
-
-extension ChatJSON {
-    /// The value as Skein writes JSON.
-    fileprivate var line: JSONLine.Value {
-        switch self {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .integer(let value): .integer(value)
-        case .number(let value): .number(value)
-        case .text(let text): .string(text)
-        case .list(let items): .array(items.map(\.line))
-        case .object(let fields): .object(fields.map { ($0.name, $0.value.line) })
-        }
     }
 }

@@ -18,6 +18,16 @@ enum PythonText {
         return count
     }
 
+    /// An integer of any size, spelled as in JSON.
+    static func integer(_ spelled: String) -> String { spelled == "-0" ? "0" : spelled }
+
+    /// A float as `json.dumps` writes it.
+    static func jsonFloat(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+        return float(value)
+    }
+
     /// `repr` of a float: the shortest digits that give the same number, with an exponent below
     /// 1e-4 and from 1e16 on.
     static func float(_ value: Double) -> String {

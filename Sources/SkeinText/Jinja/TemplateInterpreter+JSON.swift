@@ -49,7 +49,8 @@ extension TemplateInterpreter {
         case .none: try append(TemplateText("null"), to: &json)
         case .bool(let value): try append(TemplateText(value ? "true" : "false"), to: &json)
         case .integer(let value): try append(TemplateText(String(value)), to: &json)
-        case .float(let value): try append(TemplateText(Self.jsonNumber(value)), to: &json)
+        case .longInteger(let digits): try append(TemplateText(digits), to: &json)
+        case .float(let value): try append(TemplateText(PythonText.jsonFloat(value)), to: &json)
         case .text(let text): try append(Self.jsonString(text, style.isASCII), to: &json)
         case .list(let collection), .tuple(let collection):
             try append(TemplateText("["), to: &json)
@@ -103,12 +104,6 @@ extension TemplateInterpreter {
         guard let indent = style.indent else { return }
         try append(TemplateText("\n"), to: &json)
         for _ in 0..<level { try append(indent, to: &json) }
-    }
-
-    private static func jsonNumber(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
-        return PythonText.float(value)
     }
 
     private static func jsonString(_ text: TemplateText, _ isASCII: Bool) -> TemplateText {

@@ -66,6 +66,7 @@ extension TemplateInterpreter {
         case "int":
             let bound = try bind(arguments, ["default", "base"], name)
             if bound[1] != nil { throw unsupported("int with a base") }
+            if case .longInteger = value { return value }
             if let number = value.number { return .integer(number) }
             let real = value.real ?? Self.double(value)
             if case .text(let text) = value, let whole = Int(Self.trimmed(text)) {

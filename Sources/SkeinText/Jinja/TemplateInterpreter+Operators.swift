@@ -5,6 +5,9 @@ extension TemplateInterpreter {
         _ left: TemplateValue, _ symbol: TemplateToken.Symbol, _ right: TemplateValue
     ) throws -> TemplateValue {
         if case .undefined(let hint) = left { throw undefined(hint) }
+        for value in [left, right] {
+            if case .longInteger = value { throw fault(.integerOverflow) }
+        }
         if let first = left.number, let second = right.number {
             if symbol == .power || symbol == .divide {
                 return try fraction(first, symbol, second)
@@ -156,6 +159,7 @@ extension TemplateInterpreter {
         if let first = left.real, let second = right.real { return first == second }
         switch (left, right) {
         case (.undefined, .undefined), (.none, .none): return true
+        case (.longInteger(let first), .longInteger(let second)): return first == second
         case (.text(let first), .text(let second)):
             guard first.bytes.count == second.bytes.count else { return false }
             try charge(bytes: first.bytes.count)
@@ -259,6 +263,7 @@ extension TemplateInterpreter {
         case .none: return TemplateText("None")
         case .bool(let value): return TemplateText(value ? "True" : "False")
         case .integer(let value): return TemplateText(String(value))
+        case .longInteger(let digits): return TemplateText(digits)
         case .float(let value): return TemplateText(PythonText.float(value))
         case .list, .tuple, .mapping:
             var result = TemplateText()

@@ -36,8 +36,9 @@ extension TemplateInterpreter {
         case ("boolean", .bool): return true
         case ("true", .bool(let isTrue)): return isTrue
         case ("false", .bool(let isTrue)): return !isTrue
-        case ("integer", .integer): return true
-        case ("number", .integer), ("number", .bool), ("number", .float): return true
+        case ("integer", .integer), ("integer", .longInteger): return true
+        case ("number", .longInteger), ("number", .integer), ("number", .bool), ("number", .float):
+            return true
         case ("float", .float): return true
         case ("callable", .macro), ("callable", .function): return true
         case ("callable", .loop): return true

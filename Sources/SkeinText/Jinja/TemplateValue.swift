@@ -6,6 +6,9 @@ enum TemplateValue {
     case none
     case bool(Bool)
     case integer(Int)
+    /// An integer that is too large for the other: written and passed on, but nothing is computed
+    /// with it. Its digits, with a minus before them or not.
+    case longInteger(String)
     case float(Double)
     case text(TemplateText)
     case list(TemplateCollection)
@@ -25,7 +28,7 @@ enum TemplateValue {
         case .undefined: "Undefined"
         case .none: "NoneType"
         case .bool: "bool"
-        case .integer: "int"
+        case .integer, .longInteger: "int"
         case .float: "float"
         case .text: "str"
         case .list: "list"
@@ -45,6 +48,7 @@ enum TemplateValue {
         case .undefined, .none: false
         case .bool(let value): value
         case .integer(let value): value != 0
+        case .longInteger: true
         case .float(let value): value != 0
         case .text(let text): !text.isEmpty
         case .list(let items), .tuple(let items): !items.items.isEmpty

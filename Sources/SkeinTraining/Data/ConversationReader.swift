@@ -1,26 +1,11 @@
+import SkeinJSON
 import SkeinText
 
-/// Reads a line's `messages` (as OpenAI has them), `conversations` (as ShareGPT has them), or
+/// Reads a row's `messages` (as OpenAI has them), `conversations` (as ShareGPT has them), or
 /// `prompt` and `completion` that are lists of messages (as trl has them).
-///
-/// The line is read once more, because a template may write a tool's schema or a call's arguments,
-/// whose fields must keep their order.
 struct ConversationReader {
-    private let object: ChatJSON
-    private let fields: RowFields
-
-    init(line: UnsafeRawBufferPointer, fields: RowFields) throws(LineProblem) {
-        self.fields = fields
-        do {
-            object = try ChatJSON(parsing: line)
-        } catch ChatJSONError.tooDeep(let limit) {
-            throw .notJSON(detail: "more than \(limit) nested lists and objects")
-        } catch ChatJSONError.malformed(let offset) {
-            throw .notJSON(detail: "at byte \(offset)")
-        } catch {
-            throw .notJSON(detail: "\(error)")
-        }
-    }
+    let object: [JSONField]
+    let fields: RowFields
 
     /// - Parameter form: prompt and completion, messages or conversations.
     /// - Returns: a conversation.
@@ -29,31 +14,68 @@ struct ConversationReader {
         let turns =
             switch form {
             case .pair: try promptAndCompletion()
-            case .messages:
-                try turns(self[.messages] ?? .null, field: fields.key(.messages))
-            default: try sharedTurns()
+            case .messages: try list(.messages)
+            default: try list(.conversations)
             }
-        return .conversation(turns, tools: try tools(self[.tools]))
+        return .conversation(try withSystem(turns), tools: try tools())
     }
 
-    private subscript(_ part: RowFields.Part) -> ChatJSON? { object[fields.key(part)] }
+    private subscript(_ part: RowFields.Part) -> JSONValue? { object[fields.key(part)] }
+
+    /// A system that stands beside the row's turns is the first of them; nil if there is none.
+    func system() throws(LineProblem) -> ChatTurn? {
+        switch self[.system] {
+        case nil, .null?, .text("")?: return nil
+        case .text(let text)?: return ChatTurn(role: "system", content: text)
+        case .some(let other):
+            throw .wrongType(
+                field: fields.key(.system), expected: "a string", found: other.kind)
+        }
+    }
+
+    private func withSystem(_ turns: [ChatTurn]) throws(LineProblem) -> [ChatTurn] {
+        guard let system = try system() else { return turns }
+        guard let first = turns.first, ["system", "developer"].contains(first.role) else {
+            return [system] + turns
+        }
+        let own = (first.message["content"] ?? .null).contentText
+        guard own.isSame(as: system.content) else {
+            throw .twoSystems(field: fields.key(.system))
+        }
+        return turns
+    }
 
     /// `tools` is a list, or JSON text of one.
-    private func tools(_ value: ChatJSON?) throws(LineProblem) -> ChatJSON? {
-        var value = value ?? .null
+    func tools() throws(LineProblem) -> JSONValue? {
+        var value = self[.tools] ?? .null
+        let problem = LineProblem.wrongType(
+            field: fields.key(.tools), expected: "a list", found: value.kind)
         if case .text(let text) = value {
-            value = text.isEmpty ? .null : (try? ChatJSON(parsing: text.utf8)) ?? value
+            do {
+                value = text.isEmpty ? .null : try JSONValue(parsing: text.utf8)
+            } catch {
+                throw problem
+            }
         }
         switch value {
-        case .null, .list([]): return nil
-        case .list: return value
-        default: throw .wrongType(field: fields.key(.tools), expected: "a list", found: value.kind)
+        case .null, .list([]), .object([]), .bool(false): return nil
+        case .list:
+            try checkDepth(of: value, fields.key(.tools))
+            return value
+        default: throw problem
+        }
+    }
+
+    /// A template's values go no deeper.
+    private func checkDepth(of value: JSONValue, _ field: String) throws(LineProblem) {
+        guard value.depth <= TemplateLimits.valueDepth else {
+            throw .tooDeep(field: field, limit: TemplateLimits.valueDepth)
         }
     }
 
     private func items(
-        _ field: String, _ value: ChatJSON
-    ) throws(LineProblem) -> [ChatJSON] {
+        _ field: String, _ value: JSONValue
+    ) throws(LineProblem) -> [JSONValue] {
         guard case .list(let items) = value else {
             throw .wrongType(field: field, expected: "a list", found: value.kind)
         }
@@ -65,8 +87,12 @@ struct ConversationReader {
 
     // MARK: - messages
 
+    private func list(_ part: RowFields.Part) throws(LineProblem) -> [ChatTurn] {
+        try turns(self[part] ?? .null, field: fields.key(part))
+    }
+
     private func turns(
-        _ value: ChatJSON, field: String
+        _ value: JSONValue, field: String
     ) throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
         for (index, item) in try items(field, value).enumerated() {
@@ -74,16 +100,43 @@ struct ConversationReader {
             guard case .object(let fields) = item else {
                 throw .wrongType(field: place, expected: "an object", found: item.kind)
             }
-            _ = try string("role", of: item, place)
             let isTrained = try Self.isTrained(item, place)
-            try checkContent(of: item, place)
-            turns.append(
-                ChatTurn(
-                    message: ChatMessage(
-                        fields: fields.filter { $0.name != "weight" && $0.name != "train" }),
-                    isTrained: isTrained))
+            // As ShareGPT has it; data sets mix the keys of both.
+            let isShared =
+                item["from"]?.string != nil
+                && (item["role"]?.string == nil || item["content"] ?? .null == .null)
+            let message = try isShared ? shared(item, place) : self.message(item, fields, place)
+            try checkDepth(of: .object(message.fields), place)
+            try checkCalls(of: message, place)
+            turns.append(ChatTurn(message: message, isTrained: isTrained))
         }
         return turns
+    }
+
+    private func message(
+        _ item: JSONValue, _ fields: [JSONField], _ place: String
+    ) throws(LineProblem) -> ChatMessage {
+        let role = try string("role", of: item, place)
+        try checkContent(of: item, place)
+        // What is null is absent, as in Parquet and for the server, but for the content.
+        var message = ChatMessage(
+            fields: fields.filter {
+                $0.name != "weight" && $0.name != "train"
+                    && ($0.name == "content" || $0.value != .null)
+            })
+        message.set("role", .text(ChatRole.canonical(role)))
+        return message
+    }
+
+    /// The arguments of calls are objects, or the JSON text of some.
+    private func checkCalls(of message: ChatMessage, _ place: String) throws(LineProblem) {
+        guard message.role == "assistant" else { return }
+        var history = ToolHistory(.openAI)
+        do throws(ToolProblem) {
+            _ = try history.calls(of: message, at: place)
+        } catch {
+            throw .badCalls(problem: error)
+        }
     }
 
     /// A row of prompt, chosen and rejected that are lists of messages, or of the latter two alone.
@@ -92,17 +145,19 @@ struct ConversationReader {
     /// - Returns: two conversations.
     /// - Throws: what is wrong with the row.
     func preference(isWhole: Bool) throws(LineProblem) -> PairRow {
-        let tools = try tools(self[.tools])
+        let tools = try tools()
         if !isWhole {
             return .preference(
-                chosen: .conversation(try promptAndCompletion(.chosen), tools: tools),
-                rejected: .conversation(try promptAndCompletion(.rejected), tools: tools))
+                chosen: .conversation(
+                    try withSystem(try promptAndCompletion(.chosen)), tools: tools),
+                rejected: .conversation(
+                    try withSystem(try promptAndCompletion(.rejected)), tools: tools))
         }
         var sides: [[ChatTurn]] = []
         for part in [RowFields.Part.chosen, .rejected] {
             let field = fields.key(part)
             guard let value = self[part] else { throw .missing(field: field) }
-            sides.append(try turns(value, field: field))
+            sides.append(try withSystem(try turns(value, field: field)))
         }
         let common = zip(sides[0], sides[1]).prefix { $0.message == $1.message }.count
         let (chosen, rejected) = (sides[0], sides[1])
@@ -144,24 +199,29 @@ struct ConversationReader {
 
     /// `weight` is 0 or 1, `train` false or true; 1 when there is neither.
     private static func isTrained(
-        _ message: ChatJSON, _ place: String
+        _ message: JSONValue, _ place: String
     ) throws(LineProblem) -> Bool {
         var isTrained = true
         for field in ["weight", "train"] {
             switch message[field] {
-            case nil, .null, .integer(1), .number(1), .bool(true): break
-            case .integer(0), .number(0), .bool(false): isTrained = false
-            case .integer, .number: throw .unsupported(field: "\(place).\(field)")
-            case .some(let other):
-                throw .wrongType(
-                    field: "\(place).\(field)", expected: "0 or 1", found: other.kind)
+            case nil, .null, .bool(true): break
+            case .bool(false): isTrained = false
+            case .some(let value):
+                switch value.double {
+                case 1: break
+                case 0: isTrained = false
+                case .some: throw .unsupported(field: "\(place).\(field)")
+                case nil:
+                    throw .wrongType(
+                        field: "\(place).\(field)", expected: "0 or 1", found: value.kind)
+                }
             }
         }
         return isTrained
     }
 
     /// A content is a text, a list of text parts, or nothing beside tool calls.
-    private func checkContent(of message: ChatJSON, _ place: String) throws(LineProblem) {
+    private func checkContent(of message: JSONValue, _ place: String) throws(LineProblem) {
         switch message["content"] {
         case .text: break
         case .list(let parts):
@@ -187,7 +247,7 @@ struct ConversationReader {
     }
 
     private func string(
-        _ field: String, of object: ChatJSON, _ place: String
+        _ field: String, of object: JSONValue, _ place: String
     ) throws(LineProblem) -> String {
         guard case .object = object else {
             throw .wrongType(field: place, expected: "an object", found: object.kind)
@@ -202,42 +262,28 @@ struct ConversationReader {
 
     // MARK: - conversations
 
-    private func sharedTurns() throws(LineProblem) -> [ChatTurn] {
-        var turns: [ChatTurn] = []
-        if let system = self[.system]?.string, !system.isEmpty {
-            turns.append(ChatTurn(role: "system", content: system))
-        }
-        let field = fields.key(.conversations)
-        for (index, item) in try items(field, self[.conversations] ?? .null).enumerated() {
-            let place = "\(field)[\(index)]"
-            let from = try string("from", of: item, place)
-            let value = try string("value", of: item, place)
-            let isTrained = try Self.isTrained(item, place)
-            var message = ChatMessage(role: Self.roles[from] ?? from, content: value)
-            if from == "function_call" {
-                message = try Self.call(value, "\(place).value")
-            }
-            turns.append(ChatTurn(message: message, isTrained: isTrained))
-        }
-        return turns
+    private func shared(_ item: JSONValue, _ place: String) throws(LineProblem) -> ChatMessage {
+        let from = try string("from", of: item, place)
+        let value = try string("value", of: item, place)
+        if from.lowercased() == ChatRole.caller { return try Self.call(value, "\(place).value") }
+        return ChatMessage(role: ChatRole.canonical(from), content: value)
     }
-
-    private static let roles = [
-        "human": "user", "gpt": "assistant", "observation": "tool", "function_response": "tool",
-        "chatgpt": "assistant", "bard": "assistant", "bing": "assistant",
-    ]
 
     /// A call is JSON with `name` and `arguments`, or a list of such.
     private static func call(_ text: String, _ place: String) throws(LineProblem) -> ChatMessage {
-        let value = (try? ChatJSON(parsing: text.utf8)) ?? .null
-        var calls: [ChatJSON] = [value]
-        if case .list(let several) = value { calls = several }
-        for call in calls where call["name"]?.string == nil {
-            throw .wrongType(
-                field: place, expected: "a call with a name, as JSON", found: call.kind)
+        func problem(_ found: String) -> LineProblem {
+            .wrongType(field: place, expected: "a call with a name, as JSON", found: found)
         }
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: text.utf8)
+        } catch {
+            throw problem("text that is not JSON")
+        }
+        let calls = value.list ?? [value]
+        if let bad = calls.first(where: { $0["name"]?.string == nil }) { throw problem(bad.kind) }
         let functions = calls.map { call in
-            ChatJSON.object([
+            JSONValue.object([
                 .init(name: "type", value: .text("function")),
                 .init(name: "function", value: call),
             ])
@@ -247,24 +293,5 @@ struct ConversationReader {
             .init(name: "content", value: .text("")),
             .init(name: "tool_calls", value: .list(functions)),
         ])
-    }
-}
-
-extension ChatJSON {
-    fileprivate subscript(_ name: String) -> ChatJSON? {
-        guard case .object(let fields) = self else { return nil }
-        return fields.first { $0.name == name }?.value
-    }
-
-    /// What kind of value this is, for errors.
-    fileprivate var kind: String {
-        switch self {
-        case .null: "null"
-        case .bool: "true or false"
-        case .integer, .number: "a number"
-        case .text: "a string"
-        case .list: "a list"
-        case .object: "an object"
-        }
     }
 }

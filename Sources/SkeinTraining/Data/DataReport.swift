@@ -41,13 +41,14 @@ package struct DataReport: Sendable, Equatable {
     ///   - split: of `encoded`.
     ///   - trainingRows: rows of an epoch, each as often as it stands there.
     ///   - validation: rows of the validation file, if there is one.
+    ///   - test: rows of the test files, if there are some.
     ///   - plan: of the run.
     ///   - configuration: of the run.
     ///   - encoder: that encoded the rows.
     package init(
         lines: LineFacts, encoded: EncodedRows, split: Split, trainingRows: Int,
-        validation: EncodedRows?, plan: StepPlan, configuration: TrainingConfiguration,
-        encoder: RowEncoder
+        validation: EncodedRows?, test: EncodedRows? = nil, plan: StepPlan,
+        configuration: TrainingConfiguration, encoder: RowEncoder
     ) {
         let groups = encoded.groups
         rows = groups.count
@@ -69,8 +70,8 @@ package struct DataReport: Sendable, Equatable {
         }
         example = examples.first.map(Self.marked) ?? ""
         warnings = DataWarning.all(
-            lines: lines, encoded: encoded, split: split, validation: validation, plan: plan,
-            configuration: configuration, format: encoder.format)
+            lines: lines, encoded: encoded, split: split, validation: validation, test: test,
+            plan: plan, configuration: configuration, format: encoder.format)
     }
 
     /// The report as lines of text, without the warnings.

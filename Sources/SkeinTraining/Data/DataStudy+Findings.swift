@@ -32,6 +32,9 @@ extension DataStudy {
             "\(Figures.count($0, "row")) ending without an end-of-turn: the model does not learn to "
                 + "stop there"
         }
+        for remark in RowRemark.allCases where DataWarning.matters(remark, lines, format) {
+            add(rows.filter { $0.remarks.contains(remark) }, remark.text)
+        }
         let usable = rows.count - withoutLoss.count
         if duplicates.count * 100 > usable {
             findings.append(
@@ -51,7 +54,7 @@ extension DataStudy {
         for warning in warnings {
             switch warning {
             // Said above, with places.
-            case .skipped, .manyCut, .repeatedRows, .leaked: continue
+            case .skipped, .manyCut, .repeatedRows, .leaked, .remark: continue
             // Whoever holds nothing out knows it.
             case .noValidation: continue
             default: findings.append(Finding(text: warning.text, places: []))

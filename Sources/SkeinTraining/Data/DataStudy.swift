@@ -23,6 +23,8 @@ package struct DataStudy: Sendable {
         package let sequences: [TokenizedRow]
         /// Whether its last token with loss ends a turn or the text, so that the model learns to stop.
         package let endsATurn: Bool
+        /// What may be wrong with it.
+        package let remarks: RowRemarks
     }
 
     package let rows: [Row]
@@ -150,11 +152,11 @@ package struct DataStudy: Sendable {
                     path: file.path, fields: fields, skippingBadLines: skippingBadLines,
                     allowingNone: allowingNone)
                 // What is trained of a row is bounded below, once it is cut.
-                let encoded = try encoder.encode(pairs, rowTokens: .max)
+                let encoded = try encoder.encodeWithRemarks(pairs, rowTokens: .max)
                 let base = parts.reduce(0) { $0 + $1.lines.rowCount }
-                rows += try self.rows(pairs, encoded, base: base)
-                parts.append(
-                    EncodedFile(digest: pairs.digest, lines: pairs.facts, encoded: encoded))
+                let remarks = zip(pairs.remarks, encoded.remarks).map { $0.union($1) }
+                rows += try self.rows(pairs, encoded.rows, remarks, base: base)
+                parts.append(EncodedFile(pairs, encoded))
             }
             return Files(
                 rows: rows, joined: try EncodedFile(joining: parts, of: files), count: files.count,
@@ -164,7 +166,7 @@ package struct DataStudy: Sendable {
         }
 
         private func rows(
-            _ pairs: PairFile, _ encoded: EncodedRows, base: Int
+            _ pairs: PairFile, _ encoded: EncodedRows, _ remarks: [RowRemarks], base: Int
         ) throws -> [Row] {
             let ends = encoder.encoder.endOfTurnIDs.union(
                 [encoder.encoder.endID].compactMap(\.self))
@@ -190,7 +192,8 @@ package struct DataStudy: Sendable {
                 return Row(
                     place: Place(path: pairs.path, line: pairs.lines[number]),
                     tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,
-                    endsATurn: kept.allSatisfy { $0.ids.last.map(ends.contains) ?? false })
+                    endsATurn: kept.allSatisfy { $0.ids.last.map(ends.contains) ?? false },
+                    remarks: remarks[number])
             }
         }
     }

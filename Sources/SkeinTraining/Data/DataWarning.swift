@@ -13,11 +13,12 @@ package enum DataWarning: Sendable, Equatable {
     case repeatedRows(count: Int, rows: Int)
     /// Validation rows that are trained on, too: validation will look too good.
     case leaked(count: Int, validationRows: Int)
-    /// In a chat, completions that start with white space teach the model to start like that.
-    case leadingSpace(count: Int, rows: Int)
-    /// In raw text, nothing separates prompt and completion.
-    case nothingBetween(count: Int, rows: Int)
-    case emptyCompletions(count: Int)
+    /// Test rows that are trained on, too.
+    case leakedTest(count: Int, testRows: Int)
+    /// Held-out rows whose prompt is trained on, with another answer; `isTest`: test rows.
+    case samePrompt(count: Int, rows: Int, isTest: Bool)
+    /// Rows that may train other text than was meant; `first` is where the first one is.
+    case remark(RowRemark, count: Int, first: String)
     case fewSteps(count: Int)
     case allWarmup(warmupSteps: Int, steps: Int)
     /// DPO compares with the base model, not with the adapter that the run starts from.
@@ -28,10 +29,11 @@ package enum DataWarning: Sendable, Equatable {
 
     static func all(
         lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
-        plan: StepPlan, configuration: TrainingConfiguration, format: PromptFormat
+        test: EncodedRows? = nil, plan: StepPlan, configuration: TrainingConfiguration,
+        format: PromptFormat
     ) -> [DataWarning] {
         var warnings = ofRows(
-            lines: lines, encoded: encoded, split: split, validation: validation,
+            lines: lines, encoded: encoded, split: split, validation: validation, test: test,
             maximumLength: configuration.maxLength, format: format)
         let steps = plan.scheduledSteps
         if steps < 20 { warnings.append(.fewSteps(count: steps)) }
@@ -58,12 +60,13 @@ package enum DataWarning: Sendable, Equatable {
     ///   - encoded: their rows, cut at `maximumLength`.
     ///   - split: of `encoded`.
     ///   - validation: rows of the validation files, if there are some.
+    ///   - test: those of the test files, if there are some.
     ///   - maximumLength: tokens of a row.
     ///   - format: in use.
     /// - Returns: warnings in a fixed order.
     static func ofRows(
         lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
-        maximumLength: Int, format: PromptFormat
+        test: EncodedRows? = nil, maximumLength: Int, format: PromptFormat
     ) -> [DataWarning] {
         let rows = lines.rowCount
         var warnings: [DataWarning] = []
@@ -87,49 +90,72 @@ package enum DataWarning: Sendable, Equatable {
             warnings.append(
                 .littleLoss(lossTokens: encoded.lossTokenCount, tokens: encoded.tokenCount))
         }
-        warnings += repetitions(encoded, split, validation)
-        return warnings + completions(lines, format)
+        warnings += repetitions(encoded, split, validation, test)
+        return warnings + remarks(lines, format)
     }
 
     /// A momentum of 0.9 takes about ten rounds to build up. docs/SLOW-LINKS.md has what was measured.
     private static let fewRounds = 50
 
     private static func repetitions(
-        _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?
+        _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?, _ test: EncodedRows?
     ) -> [DataWarning] {
-        // The ids of all sequences of a row: equal ones are equal rows.
-        func ids(_ rows: EncodedRows, _ group: Range<Int>) -> [Int32] {
-            group.count == 1 ? rows.rows[group.lowerBound].ids : rows.rows[group].flatMap(\.ids)
-        }
         let groups = encoded.groups
-        let training = Set(split.training.map { ids(encoded, groups[$0]) })
-        let held =
-            validation.map { rows in rows.groups.map { ids(rows, $0) } }
-            ?? split.validation.map { ids(encoded, groups[$0]) }
+        func rows(_ indices: [Int]) -> [ArraySlice<TokenizedRow>] {
+            indices.map { encoded.rows[groups[$0]] }
+        }
+        let trained = rows(split.training)
+        let training = Set(trained.map(\.content))
+        let asked = trained.reduce(into: [ArraySlice<Int32>: Int]()) { counts, row in
+            if let prompt = row.prompt { counts[prompt, default: 0] += 1 }
+        }
+        // What most rows begin with is the template's, as before a greeting.
+        let prompts = Set(asked.filter { $0.value * 2 <= max(2, trained.count) }.keys)
+        let held = validation?.rowGroups ?? rows(split.validation)
+        /// Rows that are trained on, and others whose prompt is.
+        func known(_ held: [ArraySlice<TokenizedRow>]) -> (same: Int, prompt: Int) {
+            let others = held.filter { !training.contains($0.content) }
+            return (
+                held.count - others.count, others.count { $0.prompt.map(prompts.contains) ?? false }
+            )
+        }
         var warnings: [DataWarning] = []
         if held.isEmpty { warnings.append(.noValidation) }
         let repeated = split.training.count - training.count
         if repeated * 100 > split.training.count {
             warnings.append(.repeatedRows(count: repeated, rows: split.training.count))
         }
-        let leaked = held.count { training.contains($0) }
+        let (leaked, prompted) = known(held)
         if leaked > 0 { warnings.append(.leaked(count: leaked, validationRows: held.count)) }
+        if prompted > 0 {
+            warnings.append(.samePrompt(count: prompted, rows: held.count, isTest: false))
+        }
+        if let tested = test?.rowGroups {
+            let (leaked, prompted) = known(tested)
+            if leaked > 0 { warnings.append(.leakedTest(count: leaked, testRows: tested.count)) }
+            if prompted > 0 {
+                warnings.append(.samePrompt(count: prompted, rows: tested.count, isTest: true))
+            }
+        }
         return warnings
     }
 
-    private static func completions(_ lines: LineFacts, _ format: PromptFormat) -> [DataWarning] {
-        let rows = lines.rowCount
-        var warnings: [DataWarning] = []
-        if lines.emptyCompletions > 0 {
-            warnings.append(.emptyCompletions(count: lines.emptyCompletions))
+    /// Whether a remark on the rows of a file is worth a warning.
+    static func matters(_ remark: RowRemark, _ lines: LineFacts, _ format: PromptFormat) -> Bool {
+        let count = lines.remarks[remark]
+        return switch remark {
+        // In a chat, completions that start with white space teach the model to start like that.
+        case .leadingSpace: format == .chat && count * 20 > lines.rowCount
+        // In raw text, nothing separates prompt and completion.
+        case .adjoining: format == .raw && count * 20 > lines.rowCount
+        default: count > 0
         }
-        if format == .chat, lines.leadingSpaces * 20 > rows {
-            warnings.append(.leadingSpace(count: lines.leadingSpaces, rows: rows))
+    }
+
+    private static func remarks(_ lines: LineFacts, _ format: PromptFormat) -> [DataWarning] {
+        RowRemark.allCases.filter { matters($0, lines, format) }.map {
+            .remark($0, count: lines.remarks[$0], first: lines.remarks.place($0))
         }
-        if format == .raw, lines.adjoining * 20 > rows {
-            warnings.append(.nothingBetween(count: lines.adjoining, rows: rows))
-        }
-        return warnings
     }
 
     /// The warning as one sentence that says what to do.
@@ -155,13 +181,13 @@ package enum DataWarning: Sendable, Equatable {
         case .leaked(let count, let validationRows):
             "\(count) of \(validationRows) validation rows are trained on, too; validation will "
                 + "look too good"
-        case .leadingSpace(let count, let rows):
-            "\(count) of \(rows) completions start with white space; the model will learn that"
-        case .nothingBetween(let count, let rows):
-            "in \(count) of \(rows) rows no white space separates prompt and completion, which "
-                + "--prompt-format raw joins as they are"
-        case .emptyCompletions(let count):
-            "empty completions, which teach the model to say nothing: \(count)"
+        case .leakedTest(let count, let testRows):
+            "\(count) of \(testRows) test rows are trained on, too; the test will look too good"
+        case .samePrompt(let count, let rows, let isTest):
+            "\(count) of \(rows) \(isTest ? "test" : "validation") rows have the prompt of a training "
+                + "row with another answer; \(isTest ? "the test" : "validation") may look too good"
+        case .remark(let remark, let count, let first):
+            "\(remark.text(count)); the first is \(first)"
         case .fewSteps(let count):
             "the run has only \(count) steps; raise --epochs or lower --batch-size"
         case .allWarmup(let warmupSteps, let steps):

@@ -20,6 +20,9 @@ package struct EncodedRows: Sendable, Equatable {
     /// The sequences of each row.
     package var groups: [Range<Int>] { TokenizedRow.groups(of: rows) }
 
+    /// The same as sequences.
+    var rowGroups: [ArraySlice<TokenizedRow>] { groups.map { rows[$0] } }
+
     package var tokenCount: Int { rows.reduce(0) { $0 + $1.ids.count } }
     package var lossTokenCount: Int { rows.reduce(0) { $0 + $1.lossTokenCount } }
 }
@@ -39,8 +42,7 @@ extension RowEncoder {
         let parts = try files.map { file in
             let rows = try PairFile(
                 path: file.path, fields: fields, skippingBadLines: skippingBadLines)
-            return EncodedFile(
-                digest: rows.digest, lines: rows.facts, encoded: try encode(rows))
+            return EncodedFile(rows, try encodeWithRemarks(rows))
         }
         return try EncodedFile(joining: parts, of: files).encoded
     }
@@ -54,6 +56,15 @@ extension RowEncoder {
     }
 
     func encode(_ file: PairFile, rowTokens: Int) throws -> EncodedRows {
+        try encodeWithRemarks(file, rowTokens: rowTokens).rows
+    }
+
+    /// The same with what there is to remark on each row.
+    func encodeWithRemarks(
+        _ file: PairFile, rowTokens: Int = Limits.rowTokens
+    ) throws -> (rows: EncodedRows, remarks: [RowRemarks]) {
+        var remarks: [RowRemarks] = []
+        remarks.reserveCapacity(file.rows.count)
         var rows: [TokenizedRow] = []
         rows.reserveCapacity(file.rows.count)
         var cut = 0
@@ -63,28 +74,10 @@ extension RowEncoder {
             let drafts: [Draft]
             do {
                 drafts = try self.drafts(row)
-            } catch TrainingError.conversationWithoutTemplate {
-                throw TrainingError.conversationWithoutTemplate(
-                    path: file.path, line: file.lines[number])
-            } catch TrainingError.otherLoss(_, _, let isPreference) {
-                throw TrainingError.otherLoss(
-                    path: file.path, line: file.lines[number], isPreference: isPreference)
-            } catch TrainingError.answerInParts {
-                throw TrainingError.answerInParts(path: file.path, line: file.lines[number])
-            } catch TokenizerError.textTooSlow(let expression, let bytes, _) {
-                throw TokenizerError.textTooSlow(
-                    expression: expression, bytes: bytes,
-                    place: "\(file.path):\(file.lines[number])")
-            } catch TrainingError.noEndOfTurn(let found, _, _) {
-                throw TrainingError.noEndOfTurn(
-                    found: found, path: file.path, line: file.lines[number])
-            } catch let problem as TemplateError {
-                throw TrainingError.badConversation(
-                    path: file.path, line: file.lines[number], problem: problem)
-            } catch ChatSequenceError.textBytes(let limit) {
-                throw TrainingError.rewrittenTooLong(
-                    path: file.path, line: file.lines[number], limit: "\(limit) bytes")
+            } catch {
+                throw Self.placed(error, path: file.path, line: file.lines[number])
             }
+            remarks.append(drafts.reduce(into: RowRemarks()) { $0.formUnion($1.remarks) })
             let most = drafts.map(\.usefulCount).max() ?? 0
             longest = max(longest, most)
             if most > maximumLength { cut += 1 }
@@ -106,8 +99,33 @@ extension RowEncoder {
             throw TrainingError.noLossTokens(
                 path: file.path, rows: file.rows.count, maximumLength: maximumLength)
         }
-        return EncodedRows(
+        let encoded = EncodedRows(
             rows: rows, cutCount: cut, skippedCount: skippedLines.count,
             skippedLines: Array(skippedLines.prefix(Limits.keptBadLines)), longest: longest)
+        return (encoded, remarks)
+    }
+
+    /// An error of a row with the row's place.
+    private static func placed(_ error: any Error, path: String, line: Int) -> any Error {
+        switch error {
+        case TrainingError.conversationWithoutTemplate:
+            TrainingError.conversationWithoutTemplate(path: path, line: line)
+        case TrainingError.otherLoss(_, _, let isPreference):
+            TrainingError.otherLoss(path: path, line: line, isPreference: isPreference)
+        case TrainingError.answerInParts: TrainingError.answerInParts(path: path, line: line)
+        case TrainingError.lostAnswer: TrainingError.lostAnswer(path: path, line: line)
+        case TrainingError.noEndOfTurn(let found, _, _):
+            TrainingError.noEndOfTurn(found: found, path: path, line: line)
+        case TokenizerError.textTooSlow(let expression, let bytes, _):
+            TokenizerError.textTooSlow(
+                expression: expression, bytes: bytes, place: "\(path):\(line)")
+        case let problem as TemplateError:
+            TrainingError.badConversation(path: path, line: line, problem: problem)
+        case let problem as ToolProblem:
+            TrainingError.badCalls(path: path, line: line, problem: problem)
+        case ChatSequenceError.textBytes(let limit):
+            TrainingError.rewrittenTooLong(path: path, line: line, limit: "\(limit) bytes")
+        default: error
+        }
     }
 }

@@ -1,3 +1,4 @@
+import SkeinJSON
 import SkeinText
 
 /// How a prompt and a completion become one row of tokens (`--prompt-format`).
@@ -42,7 +43,9 @@ package enum TrainedTurns: String, Sendable, CaseIterable {
 package struct RowEncoder: Sendable {
     /// Raised when this code, the tokenizer or the template may give a row other tokens than
     /// before: cached tokens are not used then.
-    static let version = 4
+    /// Version 5: pairs in chat format are conversations; a system and tools beside them are read;
+    /// a text's end token stands once.
+    package static let version = 5
 
     package let encoder: TextEncoder
     /// Never `auto`.
@@ -51,10 +54,6 @@ package struct RowEncoder: Sendable {
     package let maximumLength: Int
     /// Whether rows are pairs of answers, for a loss that compares them; no other rows are encoded.
     package let comparesAnswers: Bool
-    /// The token that the template writes directly after an assistant's content; nil if it writes
-    /// something else there, as Llama 2's does.
-    private let endOfTurn: Int32?
-
     /// - Parameters:
     ///   - encoder: the tokenizer and template.
     ///   - format: from the options; `auto` is resolved here.
@@ -74,13 +73,14 @@ package struct RowEncoder: Sendable {
         self.encoder = encoder
         self.trainedTurns = trainedTurns
         self.maximumLength = maximumLength
-        endOfTurn = try? Self.endOfTurn(of: encoder)
     }
 
     /// Ids and loss positions of one row before the cut.
     struct Draft {
         var ids: [Int32] = []
         var targets: [Range<Int>] = []
+        /// What the template made of the row.
+        var remarks = RowRemarks()
 
         /// Tokens up to the last one with loss, or all when there is none.
         var usefulCount: Int { targets.last?.upperBound ?? ids.count }
@@ -88,6 +88,11 @@ package struct RowEncoder: Sendable {
         mutating func append(_ more: [Int32], trained: Bool = false) {
             if trained, !more.isEmpty { targets.append(ids.count..<(ids.count + more.count)) }
             ids += more
+        }
+
+        /// Appends the end token, unless it stands there: a data set may have written it.
+        mutating func end(with id: Int32, trained: Bool = false) {
+            if ids.last != id { append([id], trained: trained) }
         }
     }
 
@@ -122,48 +127,70 @@ package struct RowEncoder: Sendable {
         case .text(let text):
             guard let end = encoder.endID else { throw TrainingError.noEndToken }
             var draft = Draft()
-            try draft.append(encoder.encodeWhole(text) + [end], trained: true)
+            var ids = try encoder.encodeWhole(text)
+            if ids.last != end { ids.append(end) }
+            draft.append(ids, trained: true)
             return [draft]
-        case .pair(let prompt, let completion):
-            // What a template adds to an assistant's content is learned, too.
-            if format == .chat, endOfTurn == nil {
-                return try singleDrafts(
-                    .conversation([
-                        ChatTurn(role: "user", content: prompt),
-                        ChatTurn(role: "assistant", content: completion),
-                    ]))
+        case .pair(let prompt, let completion) where format == .chat:
+            let drafts = try conversation(
+                [
+                    ChatTurn(role: "user", content: prompt),
+                    ChatTurn(role: "assistant", content: completion),
+                ], tools: nil)
+            // It is all that there is to learn.
+            guard completion.isEmpty || !drafts.contains(where: { $0.remarks.contains(.lostTurn) })
+            else {
+                throw TrainingError.lostAnswer(path: "", line: 0)
             }
+            return drafts
+        case .pair(let prompt, let completion):
             return [try pairDraft(prompt: prompt, completion: completion)]
         case .conversation(let turns, let tools):
-            guard format == .chat, let render = encoder.renderChat else {
+            guard format == .chat else {
                 throw TrainingError.conversationWithoutTemplate(path: "", line: 0)
             }
-            let assistants = turns.indices.filter { turns[$0].isAssistant }
-            let trained = assistants.filter {
-                turns[$0].isTrained && (trainedTurns == .all || $0 == assistants.last)
-            }
-            return try ChatSequence.sequences(
-                assistants: assistants, trained: Set(trained), count: turns.count,
-                ends: encoder.endOfTurnTexts,
-                render: { try render(Array(turns.prefix($0)), tools, $1) }
-            ).map(draft)
+            return try conversation(turns, tools: tools)
         }
     }
 
     private func pairDraft(prompt: String, completion: String) throws -> Draft {
+        guard let end = encoder.endID else { throw TrainingError.noEndToken }
         var draft = Draft()
-        let end: Int32
-        if format == .chat, let render = encoder.renderChat, let endOfTurn {
-            let chat = try render([ChatTurn(role: "user", content: prompt)], nil, true)
-            try draft.append(encoder.encode(chat.text))
-            end = endOfTurn
-        } else {
-            guard let endID = encoder.endID else { throw TrainingError.noEndToken }
-            try draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))
-            end = endID
-        }
-        try draft.append(encoder.encodeAfter(completion, draft.ids.last) + [end], trained: true)
+        try draft.append(encoder.encodeWhole(prompt))
+        if format == .eos { draft.end(with: end) }
+        var said = try encoder.encodeAfter(completion, draft.ids.last)
+        if said.last != end { said.append(end) }
+        draft.append(said, trained: true)
         return draft
+    }
+
+    /// Encodes a conversation as the template renders it.
+    private func conversation(_ turns: [ChatTurn], tools: JSONValue?) throws -> [Draft] {
+        guard let render = encoder.renderChat else { throw TrainingError.noTemplate }
+        let chat = try encoder.prepareChat(turns.map(\.message), tools)
+        let prepared = zip(chat.messages, chat.places).map { message, place in
+            ChatTurn(message: message, isTrained: place.map { turns[$0].isTrained } ?? false)
+        }
+        let assistants = prepared.indices.filter { prepared[$0].isAssistant }
+        let trained = Set(
+            assistants.filter {
+                prepared[$0].isTrained && (trainedTurns == .all || $0 == assistants.last)
+            })
+        let sequences = try ChatSequence.sequences(
+            assistants: assistants, trained: trained,
+            empty: Set(assistants.filter { prepared[$0].isEmpty }), count: prepared.count,
+            ends: encoder.endOfTurnTexts, render: { try render(chat, $0, $1) })
+        var drafts = try sequences.map(draft)
+        let learned = sequences.flatMap(\.turns).filter(\.isTrained)
+        if !trained.isSubset(of: Set(learned.map(\.message))) {
+            drafts[0].remarks.insert(.lostTurn)
+        }
+        if chat.losesPart { drafts[0].remarks.insert(.lostPart) }
+        if learned.contains(where: { !$0.followsPrompt }) { drafts[0].remarks.insert(.otherPrompt) }
+        if turns.contains(where: { !encoder.knowsRole($0.role) }) {
+            drafts[0].remarks.insert(.unknownRole)
+        }
+        return drafts
     }
 
     /// Encodes a sequence: everything between two assistants' turns (template text and the other
@@ -193,18 +220,6 @@ package struct RowEncoder: Sendable {
         }
         try appendText(upTo: sequence.text.count)
         return draft
-    }
-
-    /// Finds the template's end-of-turn token by rendering a conversation.
-    private static func endOfTurn(of encoder: TextEncoder) throws -> Int32 {
-        guard let render = encoder.renderChat else { throw TrainingError.noTemplate }
-        let turns = [
-            ChatTurn(role: "user", content: "a"), ChatTurn(role: "assistant", content: "b"),
-        ]
-        let pieces = try render(turns, nil, false).pieces
-        let content = pieces.lastIndex { $0.messageIndex == 1 }
-        let after = pieces[(content.map { $0 + 1 } ?? pieces.count)...].map(\.text).joined()
-        return try firstEndOfTurn(encoder.encode(after), of: after, encoder)
     }
 
     private static func firstEndOfTurn(

@@ -35,8 +35,7 @@ package struct RowFields: Sendable, Hashable {
         /// Whether rows of a form may have it.
         func isUsed(by form: RowForm) -> Bool {
             switch self {
-            case .system: form == .conversations || form == .instruction
-            case .tools: form != .text && form != .instruction
+            case .system, .tools: form != .text
             default: forms.contains(form)
             }
         }
@@ -113,6 +112,9 @@ package struct RowFields: Sendable, Hashable {
     func keys(of isWanted: (Part) -> Bool) -> Set<String> {
         Set(Part.allCases.filter(isWanted).map(key))
     }
+
+    /// What says of some data sets' pairs whether they are good. No part of a row, but looked at.
+    static let label = "label"
 
     /// In a fixed order, for digests and for run.json.
     var text: String {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinText
 
@@ -14,9 +15,13 @@ package struct TextEncoder: Sendable {
     package var encodeWhole: @Sendable (String) throws -> [Int32]
     /// The text of ids, for the example in the data report.
     package var decode: @Sendable ([Int32]) -> String
-    /// The model's chat template: (turns, tools, add the generation prompt) -> text and where it
-    /// came from; nil if it has none.
-    package var renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?
+    /// What the template is given of (messages, tools).
+    package var prepareChat: @Sendable ([ChatMessage], JSONValue?) throws -> PreparedChat
+    /// The model's chat template: (conversation, its first so many messages, add the generation
+    /// prompt) -> text and where it came from; nil if it has none.
+    package var renderChat: (@Sendable (PreparedChat, Int, Bool) throws -> RenderedChat)?
+    /// Whether the template knows a speaker of this name.
+    package var knowsRole: @Sendable (String) -> Bool
     /// The end-of-text token.
     package var endID: Int32?
     /// Tokens that may end an assistant's turn.
@@ -37,20 +42,29 @@ package struct TextEncoder: Sendable {
     }
 
     /// `encodeAfter` is nil where nothing depends on it, `encodeWhole` for a model without a begin
-    /// token.
+    /// token, `prepareChat` for a template that takes conversations as they are.
     package init(
         encode: @escaping @Sendable (String) throws -> [Int32],
         encodeAfter: (@Sendable (String, Int32?) throws -> [Int32])? = nil,
         encodeWhole: (@Sendable (String) throws -> [Int32])? = nil,
         decode: @escaping @Sendable ([Int32]) -> String,
-        renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?,
+        prepareChat: (@Sendable ([ChatMessage], JSONValue?) throws -> PreparedChat)? = nil,
+        renderChat: (@Sendable (PreparedChat, Int, Bool) throws -> RenderedChat)?,
+        knowsRole: @escaping @Sendable (String) -> Bool = { _ in true },
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
         self.encodeAfter = encodeAfter ?? { text, _ in try encode(text) }
         self.encodeWhole = encodeWhole ?? encode
         self.decode = decode
+        self.prepareChat =
+            prepareChat ?? { messages, tools in
+                PreparedChat(
+                    messages: messages, places: Array(messages.indices), tools: tools,
+                    usesTools: tools != nil)
+            }
         self.renderChat = renderChat
+        self.knowsRole = knowsRole
         self.endID = endID
         self.endOfTurnIDs = endOfTurnIDs
         self.digest = digest
@@ -72,45 +86,34 @@ extension TextEncoder {
     ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
-        let chosen = try given.source(for: model.raw)
-        let template = try chosen.map {
-            try ChatTemplate(source: $0.text, name: $0.name, date: given.today)
-        }
+        let chat = try ChatRenderer(model.raw, given, tokenizer)
         // An error of a template that only tools need waits for them.
-        let tools = try given.source(for: model.raw, hasTools: true)
-        let other = tools.flatMap { $0.text == chosen?.text ? nil : $0 }
-        let toolTemplate = other.map { other in
-            Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }
-        }
-        if !allowingUnusedArguments {
-            try given.check([template, try? toolTemplate?.get()].compactMap(\.self))
-        }
-        self.init(
-            tokenizer: tokenizer, template: template,
-            toolTemplate: toolTemplate, arguments: given.arguments)
+        let template = try chat?.template
+        if !allowingUnusedArguments, let chat { try given.check(chat.templates) }
+        self.init(tokenizer: tokenizer, chat: chat)
+        let other = try given.source(for: model.raw, hasTools: true)?.text
         digest = Self.digest(
-            tokenizer: tokenizer, template: chosen.map { ($0.text, given.today) },
-            toolTemplate: other?.text, arguments: given.arguments)
+            tokenizer: tokenizer, template: template.map { ($0.source, given.today) },
+            toolTemplate: other.map { $0.isSame(as: template?.source ?? "") } == true ? nil : other,
+            arguments: given.arguments)
     }
 
-    /// `toolTemplate` takes the place of `template` for a conversation with tools, if there is one.
-    package init(
-        tokenizer: Tokenizer, template: ChatTemplate?,
-        toolTemplate: Result<ChatTemplate, any Error>? = nil, arguments: [ChatMessage.Field] = []
-    ) {
-        let render = template.map { template in
-            { @Sendable (turns: [ChatTurn], tools: ChatJSON?, addsPrompt: Bool) in
-                let template = try tools == nil ? template : toolTemplate?.get() ?? template
-                return try template.render(
-                    turns.map(\.message), addGenerationPrompt: addsPrompt,
-                    tokens: tokenizer.templateTokens, tools: tools, arguments: arguments)
-            }
-        }
+    /// - Parameters:
+    ///   - tokenizer: of the model.
+    ///   - chat: its template; nil if it has none.
+    package init(tokenizer: Tokenizer, chat: ChatRenderer?) {
         self.init(
             encode: { try tokenizer.ids(of: $0) },
             encodeAfter: { try tokenizer.ids(of: $0, after: $1) },
             encodeWhole: { try tokenizer.ids(ofWhole: $0) },
             decode: { tokenizer.decode($0) },
-            renderChat: render, endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
+            prepareChat: chat.map { chat in
+                { @Sendable in try chat.prepared($0, tools: $1) }
+            },
+            renderChat: chat.map { chat in
+                { @Sendable in try chat.render($0, first: $1, addsPrompt: $2) }
+            },
+            knowsRole: { chat?.knowsRole($0) ?? true },
+            endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
     }
 }

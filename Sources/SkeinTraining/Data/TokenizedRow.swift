@@ -61,8 +61,25 @@ package struct TokenizedRow: Sendable, Equatable {
         return groups
     }
 
+    /// What the model sees before the first token with loss; nil if that is at most one token, as of text.
+    var prompt: ArraySlice<Int32>? {
+        guard let first = targets.first, first.lowerBound > 1 else { return nil }
+        return ids[..<first.lowerBound]
+    }
+
     /// Whether the token at `position` carries loss.
     package func isTarget(_ position: Int) -> Bool {
         targets.contains { $0.contains(position) }
     }
+}
+
+extension ArraySlice<TokenizedRow> {
+    /// The ids of all sequences of a row: equal ones are equal rows.
+    var content: [Int32] {
+        guard count > 1 else { return first?.ids ?? [] }
+        return flatMap(\.ids)
+    }
+
+    /// What the model sees before the row's first token with loss.
+    var prompt: ArraySlice<Int32>? { first?.prompt }
 }

@@ -17,7 +17,9 @@ extension ValueFormat where Value == String {
     package static var templateArguments: ValueFormat {
         ValueFormat(
             placeholder: "NAME=VALUE",
-            accepted: "NAME=VALUE, several with commas between them, or a text that holds a JSON "
+            accepted:
+                "NAME=VALUE with a JSON VALUE or a text (true, false and null, not True, False and "
+                + "None), several with commas between them, or a text that holds a JSON "
                 + "object; not \(Words.either(TemplateArgumentText.reserved)), which are set",
             read: { TemplateArgumentText.fields(of: $0) == nil ? nil : $0 },
             json: { .string($0) })

@@ -25,6 +25,8 @@ package struct RunFile: Sendable, Equatable {
     /// What this machine makes of a fixed piece of work (`KnownAnswer.text`); nil, and not written, in a
     /// file that an older version wrote.
     package var knownAnswer: String?
+    /// `RowEncoder.version`, which made the rows; nil in a file that an older version wrote.
+    package var encoderVersion: Int?
     /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
@@ -70,6 +72,9 @@ package struct RunFile: Sendable, Equatable {
             ("validation_sha256", optional(validationDigest)),
             ("test_sha256", optional(testDigest)),
             ("init_adapter_sha256", optional(initAdapterDigest)),
+        ]
+        if let encoderVersion { fields.append((Self.encoderKey, .integer(encoderVersion))) }
+        fields += [
             ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
         ]
         if let referencesDigest {
@@ -85,6 +90,7 @@ package struct RunFile: Sendable, Equatable {
     }
 
     private static let referencesKey = "references_sha256"
+    private static let encoderKey = "encoder_version"
     private static let answerKey = "known_answer"
     package static let otherEnginesField = "other_engines_from_step"
 
@@ -162,6 +168,7 @@ package struct RunFile: Sendable, Equatable {
             planDigest: object["plan_sha256"] as? String,
             configuration: configuration)
         referencesDigest = object[Self.referencesKey] as? String
+        encoderVersion = object[Self.encoderKey] as? Int
         knownAnswer = object[Self.answerKey] as? String
         if let value = object[Self.otherEnginesField] {
             guard let number = value as? NSNumber, !JSONKind.isBool(number),
@@ -172,6 +179,7 @@ package struct RunFile: Sendable, Equatable {
     }
 
     static let fingerprintField = "fingerprint"
+    static let encoderField = "encoder of rows (version)"
     static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
     static let answerField = "answer to a fixed piece of work (SHA-256)"
     static let referencesField = "log-probabilities under the base model (SHA-256)"
@@ -211,6 +219,12 @@ package struct RunFile: Sendable, Equatable {
         if differences.isEmpty, recorded.namesRows {
             compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
             compare(Self.madeFields[1], recorded.planDigest, planDigest)
+            // Why they differ. Rows that both make alike go on.
+            if !differences.isEmpty, let encoderVersion {
+                compare(
+                    Self.encoderField, recorded.encoderVersion.map(String.init) ?? "4 or older",
+                    "\(encoderVersion)")
+            }
         }
         // They are computed after the first comparison.
         if differences.isEmpty, recorded.referencesDigest != nil, referencesDigest != nil {

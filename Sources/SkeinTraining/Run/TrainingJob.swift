@@ -133,7 +133,7 @@ package struct TrainingJob: Sendable {
         tokenOrigin = source.origin
         report = DataReport(
             lines: file.lines, encoded: encoded, split: split,
-            trainingRows: trainingGroups.count, validation: held?.encoded,
+            trainingRows: trainingGroups.count, validation: held?.encoded, test: tested?.encoded,
             plan: plan, configuration: configuration, encoder: encoder)
         var runFile = RunFile(
             version: version,
@@ -144,6 +144,7 @@ package struct TrainingJob: Sendable {
             recipeDigest: try ResolvedRecipe.digest(configuration, shape).description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
+        runFile.encoderVersion = RowEncoder.version
         runFile.knownAnswer = KnownAnswer.text(try KnownAnswer.digest(configuration, model))
         self.runFile = runFile
     }

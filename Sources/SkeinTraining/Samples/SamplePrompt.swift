@@ -18,11 +18,12 @@ extension RowEncoder {
     /// - Throws: `TrainingError.noEndToken`; what the template throws.
     func promptIDs(_ prompt: String) throws -> [Int32] {
         if format == .chat, let render = encoder.renderChat {
-            return try encoder.encode(
-                render([ChatTurn(role: "user", content: prompt)], nil, true).text)
+            let chat = try encoder.prepareChat([ChatMessage(role: "user", content: prompt)], nil)
+            return try encoder.encode(render(chat, chat.messages.count, true).text)
         }
         guard let end = encoder.endID else { throw TrainingError.noEndToken }
-        return try encoder.encodeWhole(prompt) + (format == .eos ? [end] : [])
+        let ids = try encoder.encodeWhole(prompt)
+        return ids + (format == .eos && ids.last != end ? [end] : [])
     }
 
     /// The run's sample prompts, encoded.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import SkeinText
@@ -10,8 +11,8 @@ import Testing
 @Suite struct ChatPromptsTests {
     /// What a template of the test's own makes of a conversation.
     private static func prompt(
-        _ template: String, settings: [ChatMessage.Field] = [], tools: [Tool] = [],
-        choice: ToolChoice = .none, arguments: [ChatMessage.Field] = [], addsPrompt: Bool = true
+        _ template: String, settings: [JSONField] = [], tools: [Tool] = [],
+        choice: ToolChoice = .none, arguments: [JSONField] = [], addsPrompt: Bool = true
     ) throws -> String {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
@@ -28,8 +29,8 @@ import Testing
         }
     }
 
-    private static func field(_ name: String, _ text: String) -> ChatMessage.Field {
-        ChatMessage.Field(name: name, value: .text(text))
+    private static func field(_ name: String, _ text: String) -> JSONField {
+        JSONField(name: name, value: .text(text))
     }
 
     @Test("arguments of a prompt come before the settings', and the answer's beginning is a choice")

@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinJSON
 import SkeinText
 import Testing
 
@@ -78,10 +79,10 @@ struct RandomRun {
         }
         #expect(Set(ids).count == ids.count, "\(place)")
         for (index, id) in ids.enumerated() {
-            #expect(id == callID(request: place, index: index, style: format.idStyle))
+            #expect(id == CallID.make(request: place, index: index, style: format.idStyle))
         }
         for (name, written) in zip(names, arguments) {
-            let value = try JSONTextReader.read(Array(written.utf8))
+            let value = try GrammarJSON.read(Array(written.utf8))
             #expect(TestTools.accepts(name, value), "\(place): \(name) \(written)")
         }
         let written = vocabulary.text(fed)

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import SkeinText
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 struct RealTemplateTests {
     private static func templates() throws -> [String: String] {
         let path = try #require(RealTemplates.path)
-        let file = try ChatJSON(parsing: Data(contentsOf: URL(fileURLWithPath: path)))
+        let file = try JSONValue(parsing: Data(contentsOf: URL(fileURLWithPath: path)))
         guard case .list(let list)? = file["templates"] else { return [:] }
         var found: [String: String] = [:]
         for entry in list {
@@ -58,15 +59,17 @@ struct RealTemplateTests {
     func loops() throws {
         var rendered = 0
         for (name, source) in try Self.templates() {
-            let format = ToolFormat(template: source, tokens: Self.tokens)
             guard let template = try? ChatTemplate(source: source, name: name) else { continue }
-            let (messages, tools) = try format.prepared(
-                messages: try TestTools.conversation(calls: format.callNext == nil ? 1 : 2),
-                tools: try TestTools.all, choice: .auto)
+            let preparation = ConversationPreparation(template, tokens: Self.tokens, ends: [])
+            let format = preparation.format
+            let (messages, tools) = try preparation.prepared(
+                try TestTools.conversation(calls: format.callNext == nil ? 1 : 2),
+                tools: .list(try TestTools.all.map(\.definition)), for: .answer)
             // Those that see pictures take lists of parts.
             if RealTemplates.ofParts.contains(where: name.hasPrefix) { continue }
             let text = try? template.render(
-                messages, addGenerationPrompt: true, tokens: Self.tokens, tools: tools
+                messages.map(\.message), addGenerationPrompt: true, tokens: Self.tokens,
+                tools: tools
             ).text
             guard let text else {
                 // It refuses any conversation, or needs other variables.

@@ -1,15 +1,16 @@
 import SkeinGrammar
+import SkeinJSON
 import SkeinText
 
 @testable import SkeinAnswers
 
 /// Tools, and what a client sends, for tests.
 enum TestTools {
-    static func json(_ text: String) throws -> JSONText {
-        try JSONTextReader.read(Array(text.utf8))
+    static func json(_ text: String) throws -> JSONValue {
+        try GrammarJSON.read(Array(text.utf8))
     }
 
-    static func chat(_ text: String) throws -> ChatJSON { try ChatJSON(parsing: text.utf8) }
+    static func chat(_ text: String) throws -> JSONValue { try JSONValue(parsing: text.utf8) }
 
     static let weather = """
         {"type":"function","function":{"name":"get_weather","description":"Weather of a place.",\
@@ -60,7 +61,7 @@ enum TestTools {
     }
 
     /// Whether arguments satisfy the schema of one of these tools, by a check of their own.
-    static func accepts(_ name: String, _ arguments: JSONText) -> Bool {
+    static func accepts(_ name: String, _ arguments: JSONValue) -> Bool {
         guard let fields = arguments.fields else { return false }
         let names = fields.map(\.name)
         guard Set(names).count == names.count else { return false }
@@ -83,7 +84,7 @@ enum TestTools {
         }
     }
 
-    private static func isNode(_ node: JSONText) -> Bool {
+    private static func isNode(_ node: JSONValue) -> Bool {
         guard let fields = node.fields,
             fields.allSatisfy({ ["v", "kids"].contains($0.name) })
         else { return false }

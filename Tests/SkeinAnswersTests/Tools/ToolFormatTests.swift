@@ -1,5 +1,6 @@
 import Foundation
 import SkeinFormats
+import SkeinJSON
 import SkeinTestSupport
 import SkeinText
 import Testing
@@ -53,15 +54,22 @@ struct ToolFormatTests {
         #expect(!text.contains("You are a helpful AI assistant named SmolLM"))
     }
 
+    private static func preparation(_ template: String) throws -> ConversationPreparation {
+        ConversationPreparation(
+            try ChatTemplate(source: template, name: "t"), tokens: tokens, ends: [])
+    }
+
     private static func rendered(
         _ template: String, calls: Int, choice: ToolChoice = .auto, upTo count: Int = .max
     ) throws -> String {
-        let format = ToolFormat(template: template, tokens: tokens)
-        let (messages, tools) = try format.prepared(
-            messages: Array(try TestTools.conversation(calls: calls).prefix(count)),
-            tools: try TestTools.all, choice: choice)
-        return try ChatTemplate(source: template, name: "t").render(
-            messages, addGenerationPrompt: true, tokens: tokens, tools: tools
+        let template = try ChatTemplate(source: template, name: "t")
+        let definitions = choice == .none ? [] : try TestTools.all.map(\.definition)
+        let (messages, tools) = try ConversationPreparation(template, tokens: tokens, ends: [])
+            .prepared(
+                Array(try TestTools.conversation(calls: calls).prefix(count)),
+                tools: .list(definitions), for: .answer)
+        return try template.render(
+            messages.map(\.message), addGenerationPrompt: true, tokens: tokens, tools: tools
         ).text
     }
 
@@ -165,13 +173,14 @@ struct ToolFormatTests {
 
     @Test("a result has the name of its call, and a name that the model's template takes")
     func results() throws {
-        let (messages, _) = try ToolFormat.mistral.prepared(
-            messages: try TestTools.conversation(calls: 2), tools: [], choice: .none)
+        let messages = try Self.preparation(TestTemplates.mistral).prepared(
+            try TestTools.conversation(calls: 2), tools: nil, for: .answer
+        ).messages.map(\.message)
         #expect(messages[2]["name"] == .text("get_weather"))
         #expect(messages[3]["name"] == .text("get"))
         #expect(messages[3]["content"] == .text("yes"))
         #expect(messages[3]["tool_call_id"]?.string?.utf8.count == 9)
-        #expect(messages[1]["tool_calls"] != nil && messages[1]["content"] == .text(""))
+        #expect(messages[1]["tool_calls"] != nil && messages[1]["content"] == .null)
     }
 
     @Test("arguments that are no JSON object are refused with their place")
@@ -190,8 +199,8 @@ struct ToolFormatTests {
             let problem = ToolProblem(
                 path: "messages[0].tool_calls[1].function.arguments", flaw: flaw)
             #expect(throws: problem) {
-                try ToolFormat.hermes.prepared(
-                    messages: [ChatMessage(fields: fields)], tools: [], choice: .auto)
+                try Self.preparation(TestTemplates.hermes).prepared(
+                    [ChatMessage(fields: fields)], tools: nil, for: .answer)
             }
         }
     }

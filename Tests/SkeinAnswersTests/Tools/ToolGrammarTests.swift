@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinGrammar
+import SkeinText
 import Testing
 
 @testable import SkeinAnswers
@@ -73,7 +74,9 @@ struct ToolGrammarTests {
         #expect(try !Self.allows(grammar, #"{"name":"g","arguments":{"a":2}}"#))
         let problem = ToolProblem(
             path: "tools[1].function.parameters",
-            flaw: .cannotBeEnforced(.unsupported(pointer: "/properties/a/not", reason: .keyword)))
+            flaw: .cannotBeEnforced(
+                GrammarError.unsupported(pointer: "/properties/a/not", reason: .keyword)
+                    .explanation))
         #expect(throws: problem) {
             try Self.grammar([Self.tool("g", good), Self.tool("f", schema, strict: true)])
         }
@@ -81,7 +84,10 @@ struct ToolGrammarTests {
         let never = #"{"type":"object","properties":{"a":false},"required":["a"]}"#
         let any = try Self.grammar([Self.tool("f", never)])
         #expect(try Self.allows(any, #"{"name":"f","arguments":{}}"#))
-        #expect(throws: ToolProblem(path: "tools", flaw: .cannotBeEnforced(.empty(pointer: "")))) {
+        #expect(
+            throws: ToolProblem(
+                path: "tools", flaw: .cannotBeEnforced(GrammarError.empty(pointer: "").explanation))
+        ) {
             try Self.grammar([Self.tool("f", never, strict: true)])
         }
     }

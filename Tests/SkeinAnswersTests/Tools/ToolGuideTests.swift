@@ -42,7 +42,9 @@ struct ToolGuideTests {
                 + (format.callNext ?? "") + #"{"name":"nothing","\#(key)":{}}"# + format.callEnd
                 + format.listEnd
             let events = try Self.write(text, &guide)
-            let ids = (0..<2).map { callID(request: "request", index: $0, style: format.idStyle) }
+            let ids = (0..<2).map {
+                CallID.make(request: "request", index: $0, style: format.idStyle)
+            }
             #expect(events.first == .text("I") && !events.contains(.text("\n")))
             #expect(events.contains(.callBegan(index: 0, id: ids[0], name: "get_weather")))
             #expect(events.contains(.arguments(index: 0, "ü")))
@@ -80,7 +82,7 @@ struct ToolGuideTests {
         let events = try Self.write(call, &guide)
         #expect(
             events.first
-                == .callBegan(index: 0, id: callID(request: "request", index: 0), name: "get"))
+                == .callBegan(index: 0, id: CallID.make(request: "request", index: 0), name: "get"))
         #expect(guide.finish == .toolCalls)
         // The token crosses the beginning, and no call has what follows.
         for crossing in [#"{"name": {"#, #"name": {"#, #"": {"#] {

@@ -1,5 +1,7 @@
 import SkeinBasics
 import SkeinGrammar
+import SkeinJSON
+import SkeinText
 import Testing
 
 @testable import SkeinAnswers
@@ -144,11 +146,11 @@ struct ToolReadingTests {
 
     @Test("names of calls are functions of the request and the number")
     func ids() {
-        let ids = (0..<200).map { callID(request: "r", index: $0) }
-        #expect(Set(ids).count == 200 && ids[7] == callID(request: "r", index: 7))
+        let ids = (0..<200).map { CallID.make(request: "r", index: $0) }
+        #expect(Set(ids).count == 200 && ids[7] == CallID.make(request: "r", index: 7))
         #expect(ids.allSatisfy { $0.hasPrefix("call_") && $0.utf8.count == 29 })
-        #expect(callID(request: "s", index: 0) != ids[0])
-        let short = (0..<200).map { callID(request: "r", index: $0, style: .mistral) }
+        #expect(CallID.make(request: "s", index: 0) != ids[0])
+        let short = (0..<200).map { CallID.make(request: "r", index: $0, style: .mistral) }
         #expect(Set(short).count == 200)
         for id in short {
             #expect(id.utf8.count == 9 && CallID.restyled(id, .mistral) == id)

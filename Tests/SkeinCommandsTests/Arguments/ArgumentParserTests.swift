@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinText
 import SkeinTraining
@@ -144,7 +145,11 @@ import Testing
             .repeatedName(option: "template-argument", value: "b=3")
         ),
         (
-            ["--template-argument", #"{"a": 2.0}"#, "--template-argument", "b=3"],
+            [
+                "--template-argument",
+                "a=" + String(repeating: "[", count: 32) + String(repeating: "]", count: 32),
+                "--template-argument", #"{"b":3}"#,
+            ],
             .notRepeatable(name: "a", option: "template-argument")
         ),
         (["d.jsonl"], .unexpectedPositional("d.jsonl", command: "train")),
@@ -168,14 +173,14 @@ import Testing
 
     @Test("template arguments may be given together, one by one, or as JSON")
     func templateArguments() throws {
-        func arguments(_ texts: String...) throws -> [ChatMessage.Field] {
+        func arguments(_ texts: String...) throws -> [JSONField] {
             let words = texts.flatMap { ["--template-argument", $0] }
             let options = try TrainCommand(
                 ArgumentParser.parse(Self.required + words, by: TrainCommand.table)
             ).options
             return options.configuration.chat.arguments
         }
-        let both: [ChatMessage.Field] = [
+        let both: [JSONField] = [
             .init(name: "a", value: .integer(1)), .init(name: "b", value: .text("x")),
         ]
         #expect(try arguments("a=1,b=x") == both)

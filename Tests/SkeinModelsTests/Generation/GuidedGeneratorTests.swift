@@ -67,7 +67,7 @@ struct GuidedGeneratorTests {
                         let isComplete = try matcher.isComplete()
                         #expect(isComplete && tokens.count <= limit)
                         #expect(tokens.count == matcher.used)
-                        _ = try JSONTextReader.read(matcher.bytes)
+                        _ = try GrammarJSON.read(matcher.bytes)
                     }
                 }
             }

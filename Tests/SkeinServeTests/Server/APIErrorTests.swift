@@ -1,6 +1,7 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
+import SkeinJSON
 import SkeinModels
 import Testing
 

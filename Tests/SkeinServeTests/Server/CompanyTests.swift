@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinAnswers
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 

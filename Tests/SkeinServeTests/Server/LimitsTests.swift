@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import SkeinSessions
 import SkeinTestSupport
 import Testing

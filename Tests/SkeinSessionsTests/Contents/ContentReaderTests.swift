@@ -90,7 +90,7 @@ struct ContentReaderTests {
                 default: bytes.remove(at: place)
                 }
             }
-            let isValid = (try? JSONTextReader.read(bytes, takesLast: true)) != nil
+            let isValid = (try? GrammarJSON.read(bytes, takesLast: true)) != nil
             do {
                 let content = try GeneratedContent(json: bytes, id: nil, isWhole: true)
                 #expect(content.isComplete == isValid, "seed \(seed): \(bytes)")

@@ -1,5 +1,6 @@
 import SkeinAnswers
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinSessions

@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinJSON
 import SkeinText
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinJSON
 import SkeinModels
 import SkeinText
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinAnswers
+import SkeinJSON
 import SkeinText
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import Testing
 
 @testable import SkeinText
@@ -10,38 +11,38 @@ struct PublishedTemplateTests {
     struct Published {
         let name: String
         let template: ChatTemplate
-        let cases: [ChatJSON]
+        let cases: [JSONValue]
     }
 
-    private static func file() throws -> ChatJSON {
+    private static func file() throws -> JSONValue {
         let data = try Data(contentsOf: URL(fileURLWithPath: try #require(PublishedTemplates.path)))
-        return try ChatJSON(parsing: data)
+        return try JSONValue(parsing: data)
     }
 
     private static func published() throws -> [Published] {
-        try file()["templates"].items.map { entry in
-            let name = try #require(entry["name"].string)
+        try file()[key: "templates"].items.map { entry in
+            let name = try #require(entry[key: "name"].string)
             return Published(
                 name: name,
                 template: try ChatTemplate(
-                    source: try #require(entry["template"].string), name: name),
-                cases: entry["cases"].items)
+                    source: try #require(entry[key: "template"].string), name: name),
+                cases: entry[key: "cases"].items)
         }
     }
 
     private static let tokens = TemplateTokens(begin: "<s>", end: "</s>")
 
     private func render(
-        _ template: ChatTemplate, _ given: ChatJSON, messages: Int? = nil, prompt: Bool
+        _ template: ChatTemplate, _ given: JSONValue, messages: Int? = nil, prompt: Bool
     ) throws -> RenderedChat {
-        let all = given["messages"].items.map { ChatMessage(fields: $0.fields) }
+        let all = given[key: "messages"].items.map { ChatMessage(fields: $0.fields ?? []) }
         let extra = ["pad_token": "<pad>", "unk_token": "<unk>"].map {
-            ChatMessage.Field(name: $0.key, value: .text($0.value))
+            JSONField(name: $0.key, value: .text($0.value))
         }
         return try template.render(
             Array(all.prefix(messages ?? all.count)), addGenerationPrompt: prompt,
-            tokens: Self.tokens, tools: given["tools"] == .null ? nil : given["tools"],
-            arguments: extra + given["arguments"].fields)
+            tokens: Self.tokens, tools: given[key: "tools"] == .null ? nil : given[key: "tools"],
+            arguments: extra + (given[key: "arguments"].fields ?? []))
     }
 
     @Test("a published template writes what it writes in transformers, or refuses with it")
@@ -49,16 +50,17 @@ struct PublishedTemplateTests {
         var names: [String] = []
         for published in try Self.published() {
             for given in published.cases {
-                let place: Comment = "\(published.name): \(given["kind"]), \(given["prompt"])"
+                let place: Comment =
+                    "\(published.name): \(given[key: "kind"]), \(given[key: "prompt"])"
                 do {
                     let chat = try render(
-                        published.template, given, prompt: given["prompt"] == .bool(true))
-                    #expect(chat.text == given["text"].string, place)
-                    let generated = given["generated"].items.map(\.items)
+                        published.template, given, prompt: given[key: "prompt"] == .bool(true))
+                    #expect(chat.text == given[key: "text"].string, place)
+                    let generated = given[key: "generated"].items.map(\.items)
                     let joined = chat.generated.map { [$0.lowerBound, $0.upperBound] }
                     #expect(joined == Self.joined(generated), place)
                 } catch {
-                    #expect(given["text"] == .null, "\(place): \(error)")
+                    #expect(given[key: "text"] == .null, "\(place): \(error)")
                 }
             }
             names.append(published.name)
@@ -78,19 +80,18 @@ struct PublishedTemplateTests {
             guard let source = BuiltInTemplate.source(of: name) else { continue }
             let template = try ChatTemplate(source: source, name: name)
             for given in published.cases {
-                let place: Comment = "\(name): \(given["kind"]), \(given["prompt"])"
-                let chat = try? render(template, given, prompt: given["prompt"] == .bool(true))
-                #expect(chat?.text == given["text"].string, place)
+                let place: Comment = "\(name): \(given[key: "kind"]), \(given[key: "prompt"])"
+                let chat = try? render(template, given, prompt: given[key: "prompt"] == .bool(true))
+                #expect(chat?.text == given[key: "text"].string, place)
             }
         }
     }
 
     /// Adjacent stretches as one, empty ones left out.
-    private static func joined(_ stretches: [[ChatJSON]]) -> [[Int]] {
+    private static func joined(_ stretches: [[JSONValue]]) -> [[Int]] {
         var result: [[Int]] = []
         for stretch in stretches {
-            guard case .integer(let start) = stretch[0], case .integer(let end) = stretch[1],
-                start < end
+            guard let start = stretch[0].integer, let end = stretch[1].integer, start < end
             else { continue }
             if result.last?[1] == start {
                 result[result.count - 1][1] = end
@@ -103,13 +104,15 @@ struct PublishedTemplateTests {
 
     @Test("every assistant's turn is trained as what the model would have said")
     func turns() throws {
-        let ends = try Self.file()["ends"].items.compactMap { $0.string.map { Array($0.utf8) } }
+        let ends = try Self.file()[key: "ends"].items.compactMap {
+            $0.string.map { Array($0.utf8) }
+        }
         var turns = 0
         for published in try Self.published() {
-            for given in published.cases where given["trained"] != .null {
-                let messages = given["messages"].items
+            for given in published.cases where given[key: "trained"] != .null {
+                let messages = given[key: "messages"].items
                 let assistants = messages.indices.filter {
-                    messages[$0]["role"] == .text("assistant")
+                    messages[$0][key: "role"] == .text("assistant")
                 }
                 guard
                     let sequences = try? ChatSequence.sequences(
@@ -119,11 +122,11 @@ struct PublishedTemplateTests {
                             try render(published.template, given, messages: $0, prompt: $1)
                         })
                 else { continue }
-                for expected in given["trained"].items {
-                    let place: Comment = "\(published.name): \(given["kind"]), \(expected)"
+                for expected in given[key: "trained"].items {
+                    let place: Comment = "\(published.name): \(given[key: "kind"]), \(expected)"
                     let found = sequences.flatMap { sequence in
                         sequence.turns.filter {
-                            $0.isTrained && .integer($0.message) == expected["message"]
+                            $0.isTrained && .integer($0.message) == expected[key: "message"]
                         }.map { (sequence, $0) }
                     }
                     guard found.count == 1, let (sequence, turn) = found.first else {
@@ -134,15 +137,16 @@ struct PublishedTemplateTests {
                     let before = String(
                         decoding: sequence.text[..<turn.said.lowerBound], as: UTF8.self)
                     let said = String(decoding: sequence.text[turn.said], as: UTF8.self)
-                    let end = expected["end"].string ?? ""
+                    let end = expected[key: "end"].string ?? ""
                     if turn.isComplete {
                         // The template's author decided where the turn begins and ends.
                         let whole =
-                            (expected["prompt"].string ?? "") + (expected["said"].string ?? "")
+                            (expected[key: "prompt"].string ?? "")
+                            + (expected[key: "said"].string ?? "")
                         #expect((before + said).hasPrefix(whole), place)
                     } else {
-                        #expect(before == expected["prompt"].string, place)
-                        #expect(said == expected["said"].string, place)
+                        #expect(before == expected[key: "prompt"].string, place)
+                        #expect(said == expected[key: "said"].string, place)
                         let after = sequence.text[turn.said.upperBound...]
                         #expect(after.starts(with: end.utf8), place)
                     }
@@ -157,18 +161,8 @@ private enum PublishedTemplates {
     static let path = ProcessInfo.processInfo.environment["SKEIN_TEST_TEMPLATES"]
 }
 
-extension ChatJSON {
-    fileprivate subscript(_ name: String) -> ChatJSON {
-        fields.first { $0.name == name }?.value ?? .null
-    }
+extension JSONValue {
+    fileprivate subscript(key name: String) -> JSONValue { self[name] ?? .null }
 
-    fileprivate var fields: [ChatMessage.Field] {
-        if case .object(let fields) = self { return fields }
-        return []
-    }
-
-    fileprivate var items: [ChatJSON] {
-        if case .list(let items) = self { return items }
-        return []
-    }
+    fileprivate var items: [JSONValue] { list ?? [] }
 }

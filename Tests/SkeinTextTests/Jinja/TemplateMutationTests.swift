@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -96,7 +97,7 @@ import Testing
             do {
                 let template = try ChatTemplate(
                     source: String(decoding: source, as: UTF8.self), name: "t")
-                guard case .list(let items) = try ChatJSON(parsing: conversation) else { continue }
+                guard case .list(let items) = try JSONValue(parsing: conversation) else { continue }
                 let messages = items.map { item -> ChatMessage in
                     guard case .object(let fields) = item else {
                         return ChatMessage(role: "user", content: item.described)
@@ -110,7 +111,7 @@ import Testing
                 written += 1
             } catch is TemplateError {
                 refused += 1
-            } catch is ChatJSONError {
+            } catch is JSONFlaw {
                 refused += 1
             }
         }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import SkeinText
@@ -24,7 +25,15 @@ import Testing
         }
     }
 
-    private let turns = [ChatTurn(role: "user", content: "he")]
+    private func render(
+        _ encoder: TextEncoder, tools: JSONValue? = nil
+    ) throws -> String {
+        let chat = try encoder.prepareChat([ChatMessage(role: "user", content: "he")], tools)
+        let render = try #require(encoder.renderChat)
+        return try render(chat, 1, false).text
+    }
+
+    private static let tools = JSONValue.list([.object([])])
 
     @Test("a conversation with tools has the model's template for them, which is in the digest")
     func tools() throws {
@@ -34,15 +43,15 @@ import Testing
         }
         try withModel(templates: ["tool_use": "T{{ tools|length }}"]) { model, _ in
             let encoder = try TextEncoder(model: model)
-            let render = try #require(encoder.renderChat)
-            #expect(try render(turns, .list([.null]), false).text == "T1")
-            #expect(try render(turns, nil, false).text.contains("<|im_start|>user"))
+            #expect(try render(encoder, tools: Self.tools) == "T1")
+            #expect(try render(encoder).contains("<|im_start|>user"))
             digests.insert(try #require(encoder.digest))
             // A chosen template is that of every conversation.
             let chosen = try TextEncoder(
                 model: model, template: ChatTemplateSettings(template: "zephyr"))
-            let chat = try #require(chosen.renderChat)
-            #expect(try chat(turns, .list([.null]), false).text.hasPrefix("<|user|>"))
+            // It shows no tools, so they are described.
+            #expect(
+                try render(chosen, tools: Self.tools).hasPrefix("<|system|>\nYou can call"))
         }
         #expect(digests.count == 2)
     }
@@ -50,9 +59,9 @@ import Testing
     @Test("an error of the template for tools waits for them")
     func malformed() throws {
         try withModel(templates: ["tool_use": "{% if"]) { model, _ in
-            let render = try #require(try TextEncoder(model: model).renderChat)
-            _ = try render(turns, nil, false)
-            #expect(throws: TemplateError.self) { try render(turns, .list([.null]), false) }
+            let encoder = try TextEncoder(model: model)
+            _ = try render(encoder)
+            #expect(throws: TemplateError.self) { try render(encoder, tools: Self.tools) }
         }
     }
 
@@ -100,7 +109,7 @@ import Testing
     @Test("arguments and a date for a model without a template are errors, unless one is chosen")
     func templateless() throws {
         let date = try #require(TemplateDate("2024-07-26"))
-        let argument = ChatMessage.Field(name: "a", value: .integer(1))
+        let argument = JSONField(name: "a", value: .integer(1))
         try withModel(templates: ["rag": "R{{ a }}"], hasTemplate: false) { model, _ in
             func refusal(_ settings: ChatTemplateSettings) -> ChatTemplateError? {
                 let encoder = Result { try TextEncoder(model: model, template: settings) }
@@ -130,7 +139,7 @@ import Testing
         let templates = ["rag": "{{ cited_text }}", "tool_use": "{{ only_for_tools }}"]
         try withModel(templates: templates) { model, _ in
             func refusal(_ name: String, _ template: String? = nil) -> Explanation? {
-                let argument = ChatMessage.Field(name: name, value: .bool(false))
+                let argument = JSONField(name: name, value: .bool(false))
                 let settings = ChatTemplateSettings(template: template, arguments: [argument])
                 let encoder = Result { try TextEncoder(model: model, template: settings) }
                 guard case .failure(let error) = encoder else { return nil }
@@ -152,7 +161,7 @@ import Testing
     @Test("rows that no template renders have no settings of one")
     func withoutTemplate() throws {
         let date = try #require(TemplateDate("2024-07-26"))
-        let argument = ChatMessage.Field(name: "a", value: .integer(1))
+        let argument = JSONField(name: "a", value: .integer(1))
         for (settings, option) in [
             (ChatTemplateSettings(template: "chatml"), "chat-template"),
             (ChatTemplateSettings(arguments: [argument]), "template-argument"),
@@ -218,9 +227,18 @@ import Testing
             try TemplateArgumentText.joined("a=2.5", #"{"b":"x,y"}"#) == #"{"a":2.5,"b":"x,y"}"#)
         #expect(problem("a=1", "a=1") == .repeatedName)
         #expect(problem(#"{"a":1}"#, "b=2,a=3") == .repeatedName)
-        #expect(problem("a=1,b=2.0", #"{"c":1}"#) == .notRepeatable(name: "b"))
-        #expect(problem(#"{"c":1}"#, "b=1e999") == .notRepeatable(name: "b"))
-        #expect(problem(#"{"c":[-1e999]}"#, "b=1") == .notRepeatable(name: "c"))
+        #expect(
+            try TemplateArgumentText.joined("a=1,b=2.0", #"{"c":-1e999}"#)
+                == #"{"a":1,"b":2.0,"c":-1e999}"#)
+        for python in ["a=True", "a=1,b=False", "a=None"] {
+            #expect(TemplateArgumentText.fields(of: python) == nil)
+        }
+        #expect(
+            TemplateArgumentText.fields(of: "a=false,b=null,c=Trueish")
+                == [
+                    JSONField(name: "a", value: .bool(false)), JSONField(name: "b", value: .null),
+                    JSONField(name: "c", value: .text("Trueish")),
+                ])
         // As deep as a value may be, and in the object deeper than that.
         let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
         #expect(TemplateArgumentText.fields(of: "b=" + deep)?.first?.value.string == nil)

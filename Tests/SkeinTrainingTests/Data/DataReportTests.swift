@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct DataReportTests {
     private func report(
-        _ text: String, validation: String? = nil, format: PromptFormat = .chat,
-        edit: (inout TrainingConfiguration) -> Void = { _ in }
+        _ text: String, validation: String? = nil, test: String? = nil,
+        format: PromptFormat = .chat, edit: (inout TrainingConfiguration) -> Void = { _ in }
     ) throws -> DataReport {
         var configuration = TrainingConfiguration()
         configuration.epochs = 100
@@ -21,8 +21,10 @@ import Testing
                 encoder: ToyTokenizer.encoder(), format: format, trainedTurns: .all,
                 maximumLength: configuration.maxLength)
             let training = try file(text, "/d.jsonl")
-            let encoded = try encoder.encode(training)
+            let made = try encoder.encodeWithRemarks(training)
+            let encoded = made.rows
             let held = try validation.map { try encoder.encode(file($0, "/v.jsonl")) }
+            let tested = try test.map { try encoder.encode(file($0, "/t.jsonl")) }
             let split =
                 held == nil
                 ? Split(count: encoded.rows.count, share: configuration.validationSplit, seed: 0)
@@ -31,8 +33,9 @@ import Testing
                 configuration, lengths: split.training.map { encoded.rows[$0].ids.count },
                 costs: [])
             return DataReport(
-                lines: training.facts, encoded: encoded, split: split,
-                trainingRows: split.training.count, validation: held, plan: plan,
+                lines: training.facts(made.remarks), encoded: encoded, split: split,
+                trainingRows: split.training.count, validation: held, test: tested,
+                plan: plan,
                 configuration: configuration, encoder: encoder)
         }
     }
@@ -64,10 +67,15 @@ import Testing
     func warnings() throws {
         let good = (0..<20).map { row("p\($0)", "c\($0)") }.joined()
         func warnings(
-            _ text: String, validation: String? = nil, format: PromptFormat = .chat,
+            _ text: String, validation: String? = nil, test: String? = nil,
+            format: PromptFormat = .chat,
             edit: (inout TrainingConfiguration) -> Void = { _ in }
         ) throws -> [DataWarning] {
-            try report(text, validation: validation, format: format, edit: edit).warnings
+            try report(text, validation: validation, test: test, format: format, edit: edit)
+                .warnings.map {
+                    guard case .remark(let remark, let count, let first) = $0 else { return $0 }
+                    return .remark(remark, count: count, first: FilePath.name(of: first))
+                }
         }
         #expect(try warnings(good) == [])
         #expect(try warnings(good) { $0.validationSplit = 0 } == [.noValidation])
@@ -92,7 +100,7 @@ import Testing
         #expect(
             try warnings(good + row("x", "") + row("y", "\(String(repeating: "z", count: 40))")) {
                 $0.maxLength = 30
-            } == [.emptyCompletions(count: 1)])
+            } == [.remark(.emptyAnswer, count: 1, first: "d.jsonl:21")])
         #expect(
             try warnings(
                 row("p", String(repeating: "z", count: 40)) + row("q", "c") + row("r", "c")
@@ -108,10 +116,23 @@ import Testing
         #expect(
             try warnings(good + good, validation: row("new", "one"))
                 == [.repeatedRows(count: 20, rows: 40)])
+        // The same prompt with another answer.
+        #expect(
+            try warnings(good, validation: row("p0", "other") + row("new", "one"))
+                == [.samePrompt(count: 1, rows: 2, isTest: false)])
+        #expect(
+            try warnings(
+                good, validation: row("new", "one"), test: row("p0", "c0") + row("p1", "other"))
+                == [
+                    .leakedTest(count: 1, testRows: 2),
+                    .samePrompt(count: 1, rows: 2, isTest: true),
+                ])
         let spaced = (0..<20).map { row("p\($0)", " c\($0)") }.joined()
-        #expect(try warnings(spaced) == [.leadingSpace(count: 20, rows: 20)])
+        #expect(try warnings(spaced) == [.remark(.leadingSpace, count: 20, first: "d.jsonl:1")])
         #expect(try warnings(spaced, format: .raw) == [])
-        #expect(try warnings(good, format: .raw) == [.nothingBetween(count: 20, rows: 20)])
+        #expect(
+            try warnings(good, format: .raw) == [.remark(.adjoining, count: 20, first: "d.jsonl:1")]
+        )
         let long = (0..<20).map { row(String(repeating: "z", count: 100 + $0), "c") }.joined()
         #expect(try warnings(long) == [.littleLoss(lossTokens: 40, tokens: 2310)])
         guard
@@ -124,16 +145,19 @@ import Testing
 
     @Test("every warning says something")
     func texts() {
-        let all: [DataWarning] = [
-            .badLines(count: 1, first: nil),
-            .manyCut(count: 1, rows: 2, longest: 3, maximumLength: 4),
-            .skipped(count: 1, lines: [7], path: "b.csv"), .littleLoss(lossTokens: 1, tokens: 2),
-            .noValidation,
-            .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
-            .leadingSpace(count: 1, rows: 2), .nothingBetween(count: 1, rows: 2),
-            .emptyCompletions(count: 1), .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),
-            .fewRounds(count: 1, rate: 1.7),
-        ]
+        let all: [DataWarning] =
+            [
+                .badLines(count: 1, first: nil),
+                .manyCut(count: 1, rows: 2, longest: 3, maximumLength: 4),
+                .skipped(count: 1, lines: [7], path: "b.csv"),
+                .littleLoss(lossTokens: 1, tokens: 2),
+                .noValidation,
+                .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
+                .leakedTest(count: 1, testRows: 2), .samePrompt(count: 1, rows: 2, isTest: true),
+                .samePrompt(count: 1, rows: 2, isTest: false),
+                .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),
+                .fewRounds(count: 1, rate: 1.7),
+            ] + RowRemark.allCases.map { .remark($0, count: 1, first: "d:1") }
         #expect(Set(all.map(\.text)).count == all.count)
         #expect(all.allSatisfy { !$0.text.isEmpty })
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import SkeinText
 import Testing
@@ -202,14 +203,14 @@ import Testing
             .unsupported(field: "messages[0].content[0]")
         ),
         (
-            "{\"tools\":{},\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+            "{\"tools\":{\"a\":1},\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
             .wrongType(field: "tools", expected: "a list", found: "an object")
         ),
         (
             "{\"conversations\":[{\"from\":\"function_call\",\"value\":\"x\"}]}",
             .wrongType(
                 field: "conversations[0].value", expected: "a call with a name, as JSON",
-                found: "null")
+                found: "text that is not JSON")
         ),
     ]
 

@@ -51,4 +51,32 @@ struct RecipeTests {
             }
         }
     }
+
+    @Test(
+        "all rows of the demo's data keep the tokens that pairs had before they were conversations",
+        .enabled(if: TestPaths.data != nil, "needs the data that Scripts/fetch-data fetches"))
+    func unchanged() throws {
+        let text = try TextEncoder(model: ModelDirectory.open(#require(TestPaths.model)))
+        let encoder = try RowEncoder(
+            encoder: text, format: .auto, trainedTurns: .all, maximumLength: 1 << 20)
+        let file = try PairFile(path: #require(TestPaths.data))
+        #expect(file.rows.count == 2274)
+        let render = try #require(text.renderChat)
+        // What an encoder of version 4 did: the prompt for an answer, the completion, an end.
+        let end = try #require(try text.encode("<|im_end|>").first)
+        var rows = 0
+        for case .pair(let prompt, let completion) in file.rows {
+            let question = try text.prepareChat([ChatMessage(role: "user", content: prompt)], nil)
+            let before = try text.encode(render(question, 1, true).text)
+            let said = try text.encodeAfter(completion, before.last) + [end]
+            let row = TokenizedRow(
+                number: rows, ids: before + said,
+                targets: [before.count..<(before.count + said.count)])
+            let draft = try encoder.draft(.pair(prompt: prompt, completion: completion))
+            #expect(draft.remarks.isEmpty)
+            #expect(TokenizedRow(number: rows, ids: draft.ids, targets: draft.targets) == row)
+            rows += 1
+        }
+        #expect(rows == file.rows.count)
+    }
 }

@@ -66,7 +66,8 @@ enum ToyTokenizer {
         TextEncoder(
             encode: encode, decode: decode,
             renderChat: chat.map { chat in
-                { @Sendable (turns: [ChatTurn], _: ChatJSON?, addsPrompt: Bool) in
+                { @Sendable (prepared: PreparedChat, count: Int, addsPrompt: Bool) in
+                    let turns = prepared.messages.prefix(count).map { ChatTurn(message: $0) }
                     let pieces = try chat(turns, addsPrompt)
                     return RenderedChat(
                         text: pieces.map(\.text).joined(),

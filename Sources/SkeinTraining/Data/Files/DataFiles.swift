@@ -18,7 +18,7 @@ package struct DataFiles: Sendable, Equatable {
     /// - Throws: `TrainingError.noTrainingFile`, `.severalDataFiles`, `.badDataList`. A path that does
     ///   not exist is reported when it is read.
     package init(path: String, validation: String? = nil, test: String? = nil) throws {
-        let folder = Self.isDirectory(path) ? DataFolder(path: path) : nil
+        let folder = Self.isDirectory(path) ? try DataFolder(path: path) : nil
         func held(_ text: String?, _ option: String, _ part: DataFolder.Part) throws
             -> [WeightedFile]?
         {
@@ -72,12 +72,23 @@ package struct DataFiles: Sendable, Equatable {
         return files
     }
 
-    /// `--data` as it was given, without the folders that files are in.
+    /// `--data` as it was given, without the folders that files are in, but for as many as tell two of
+    /// them apart.
     static func withoutFolders(_ path: String) -> String {
+        // What cannot be read as a list is the name of one file.
         guard let list = try? DataList(path, option: "data"),
             list.files.count > 1 || list.files[0].weight != 1
         else { return FilePath.name(of: path) }
-        return path.split(separator: ",").map { FilePath.name(of: String($0)) }
+        let parts = path.split(separator: ",").map { part in
+            part.drop { $0 == " " }.split(separator: "/", omittingEmptySubsequences: true)
+        }
+        let files = list.files.map { $0.path.split(separator: "/") }
+        let deepest = max(1, parts.map(\.count).max() ?? 1)
+        let kept = (1..<deepest).first { kept in
+            let names = files.map { Array($0.suffix(kept).joined(separator: "/").utf8) }
+            return Set(names).count == names.count
+        }
+        return parts.map { $0.suffix(kept ?? deepest).joined(separator: "/") }
             .joined(separator: ",")
     }
 

@@ -1,8 +1,10 @@
 import SkeinBasics
 
-/// A folder with data files, as mlx-lm, the Hub and people name them.
+/// A folder with data files, as mlx-lm, the Hub, `datasets` and people name them.
 struct DataFolder {
     let path: String
+    /// Where its files are: the folder itself, or one in it.
+    private let base: String
 
     /// What a file is for. `names` are those that it may have, the first one mlx-lm's.
     enum Part: String {
@@ -13,38 +15,50 @@ struct DataFolder {
         var names: [String] {
             switch self {
             case .train: ["train"]
-            case .validation: ["valid", "validation"]
+            case .validation: ["valid", "validation", "val", "dev"]
             case .test: ["test"]
             }
         }
     }
 
-    /// The files of a part: `train.jsonl` (mlx-lm's name, which wins), else the one that is
-    /// called `train` and is of another kind, else the parts `train-00000-of-00002.parquet` and so on, in
-    /// order, here or in `data/`, as the Hub has them.
+    /// Looks for training files in the folder, else in `data/`, else in the only other folder that has
+    /// some: the Hub's are called as the data set's configuration is (`default/train/0000.parquet`).
+    ///
+    /// - Throws: `TrainingError.severalDataFiles`, `.badShards`, `.savedDataset`; `FileError`.
+    init(path: String) throws {
+        self.path = path
+        let names = try DiskStore().names(in: path)
+        if names.contains("dataset_dict.json")
+            || names.contains("state.json") && names.contains("dataset_info.json")
+        {
+            throw TrainingError.savedDataset(directory: path)
+        }
+        for folder in [path, FilePath.join(path, "data")] where DataFiles.isDirectory(folder) {
+            if try Self.files(for: .train, in: folder) != nil {
+                base = folder
+                return
+            }
+        }
+        var others: [String] = []
+        for name in names.sorted().prefix(Limits.dataFolders) where !name.hasPrefix(".") {
+            let folder = FilePath.join(path, name)
+            guard DataFiles.isDirectory(folder), Part.train.names != [name] else { continue }
+            if try Self.files(for: .train, in: folder) != nil { others.append(name) }
+        }
+        guard others.count <= 1 else {
+            throw TrainingError.severalDataFiles(
+                directory: path, names: others.map { $0 + "/" })
+        }
+        base = others.first.map { FilePath.join(path, $0) } ?? path
+    }
+
+    /// The files of a part.
     ///
     /// - Parameter part: which.
     /// - Returns: nil if there is none.
     /// - Throws: `TrainingError.severalDataFiles`, `.badShards`; `FileError`.
     func files(for part: Part) throws -> [WeightedFile]? {
-        let names = try DiskStore().names(in: path)
-        let present = Set(names)
-        // A folder of mlx-lm's has these names alone: other files in it are something else.
-        if present.contains("train.jsonl") {
-            let name = part.names[0] + ".jsonl"
-            return present.contains(name) ? [WeightedFile(path: FilePath.join(path, name))] : nil
-        }
-        let others = part.names.flatMap { name in
-            ([".jsonl"] + DataFileKind.suffixes).map { name + $0 }.filter(present.contains)
-        }
-        guard others.count <= 1 else {
-            throw TrainingError.severalDataFiles(directory: path, names: others)
-        }
-        if let only = others.first { return [WeightedFile(path: FilePath.join(path, only))] }
-        if let shards = try Self.shards(of: part, in: path, names) { return shards }
-        let inner = FilePath.join(path, "data")
-        guard DataFiles.isDirectory(inner) else { return nil }
-        return try Self.shards(of: part, in: inner, try DiskStore().names(in: inner))
+        try Self.files(for: part, in: base)
     }
 
     /// - Throws: also `TrainingError.noTrainingFile`.
@@ -53,6 +67,45 @@ struct DataFolder {
             throw TrainingError.noTrainingFile(directory: path)
         }
         return files
+    }
+
+    /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
+    /// is of another kind, else the parts `train-00000-of-00002.parquet` and so on, else all Parquet
+    /// files of the folder `train`, in order.
+    private static func files(for part: Part, in directory: String) throws -> [WeightedFile]? {
+        let names = try DiskStore().names(in: directory)
+        let present = Set(names)
+        for suffixes in [[".jsonl"], DataFileKind.suffixes] {
+            let found = part.names.flatMap { name in
+                suffixes.map { name + $0 }.filter(present.contains)
+            }
+            guard found.count <= 1 else {
+                throw TrainingError.severalDataFiles(directory: directory, names: found)
+            }
+            if let only = found.first {
+                return [WeightedFile(path: FilePath.join(directory, only))]
+            }
+        }
+        if let shards = try shards(of: part, in: directory, names) { return shards }
+        for name in part.names where present.contains(name) {
+            let folder = FilePath.join(directory, name)
+            guard DataFiles.isDirectory(folder) else { continue }
+            let inner = try DiskStore().names(in: folder)
+            if let shards = try shards(of: part, in: folder, inner) { return shards }
+            let files = inner.filter { $0.hasSuffix(".parquet") }
+            guard !files.isEmpty else { continue }
+            try check(count: files.count)
+            return files.sorted().map { WeightedFile(path: FilePath.join(folder, $0)) }
+        }
+        return nil
+    }
+
+    private static func check(count: Int) throws {
+        guard count <= [WeightedFile].mostFiles else {
+            throw TrainingError.badDataList(
+                option: "data",
+                problem: .tooMany(found: count, limit: [WeightedFile].mostFiles))
+        }
     }
 
     /// All parts of a file that is in several.
@@ -68,12 +121,9 @@ struct DataFolder {
         }
         found.sort { ($0.index, $0.name) < ($1.index, $1.name) }
         guard let total = found.first?.total else { return nil }
-        guard total <= [WeightedFile].mostFiles else {
-            throw TrainingError.badDataList(
-                option: "data",
-                problem: .tooMany(found: total, limit: [WeightedFile].mostFiles))
-        }
-        // Of two versions beside each other, or of an unfinished download, nobody knows the rows.
+        try check(count: total)
+        // Of two versions beside each other, or of an unfinished download, it is not known which rows
+        // are meant.
         guard found.map(\.index) == Array(0..<total), found.allSatisfy({ $0.total == total }) else {
             throw TrainingError.badShards(directory: directory, names: found.map(\.name))
         }
@@ -84,8 +134,9 @@ struct DataFolder {
     private static func shardNumbers(
         _ name: String, prefix: String
     ) -> (index: Int, total: Int)? {
-        guard name.hasPrefix(prefix + "-"), name.hasSuffix(".parquet") else { return nil }
-        let middle = name.dropFirst(prefix.count + 1).dropLast(".parquet".count)
+        let suffix = [".parquet", ".jsonl", ".json"].first(where: name.hasSuffix)
+        guard name.hasPrefix(prefix + "-"), let suffix else { return nil }
+        let middle = name.dropFirst(prefix.count + 1).dropLast(suffix.count)
         let parts = middle.split(separator: "-", omittingEmptySubsequences: false)
         // A fingerprint may follow: train-00000-of-00001-0123456789abcdef.parquet.
         guard parts.count >= 3, parts[1] == "of", let index = Int(parts[0]),

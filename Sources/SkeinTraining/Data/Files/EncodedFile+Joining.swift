@@ -39,9 +39,7 @@ extension LineFacts {
         rowCount += other.rowCount
         badLineCount += other.badLineCount
         firstBadLine = firstBadLine ?? other.firstBadLine
-        emptyCompletions += other.emptyCompletions
-        leadingSpaces += other.leadingSpaces
-        adjoining += other.adjoining
+        remarks.add(other.remarks)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTables
 
 /// The rows of one data file, in file order.
@@ -12,6 +13,8 @@ package struct PairFile: Sendable {
     package let rows: [PairRow]
     /// For each row, its line in the file, counted from 1; of Parquet and JSON lists, its row.
     package let lines: [Int]
+    /// For each row, what was found while reading.
+    let remarks: [RowRemarks]
     /// Lines that were skipped because they are malformed.
     package let badLineCount: Int
     /// The first few of these.
@@ -44,14 +47,16 @@ package struct PairFile: Sendable {
         _ file: DataFile, fields: RowFields, skippingBadLines: Bool, allowingNone: Bool
     ) throws {
         let path = file.path
-        var reader = Reader(path: path, fields: fields, skippingBadLines: skippingBadLines)
-        try file.mapped.withBytes { try reader.read($0, file.kind) }
+        var reader = Reader(
+            path: path, kind: file.kind, fields: fields, skippingBadLines: skippingBadLines)
+        try file.mapped.withBytes { try reader.read($0) }
         guard allowingNone || !reader.rows.isEmpty else {
             throw TrainingError.noRows(path: path, badLines: reader.badLineCount)
         }
         self.path = path
         rows = reader.rows
         lines = reader.lines
+        remarks = reader.remarks
         badLineCount = reader.badLineCount
         badLines = reader.badLines
         firstBadLine = reader.firstBadLine
@@ -69,10 +74,12 @@ package struct PairFile: Sendable {
 
     private struct Reader {
         let path: String
+        let kind: DataFileKind
         let fields: RowFields
         let skippingBadLines: Bool
         var rows: [PairRow] = []
         var lines: [Int] = []
+        var remarks: [RowRemarks] = []
         var badLineCount = 0
         var badLines: [TrainingError] = []
         var firstBadLine: LineFacts.BadLine?
@@ -81,14 +88,15 @@ package struct PairFile: Sendable {
         /// Named parts that no row has had so far.
         var absent: Set<RowFields.Part>
 
-        init(path: String, fields: RowFields, skippingBadLines: Bool) {
+        init(path: String, kind: DataFileKind, fields: RowFields, skippingBadLines: Bool) {
             self.path = path
+            self.kind = kind
             self.fields = fields
             self.skippingBadLines = skippingBadLines
             absent = Set(fields.given.keys)
         }
 
-        mutating func read(_ bytes: UnsafeRawBufferPointer, _ kind: DataFileKind) throws {
+        mutating func read(_ bytes: UnsafeRawBufferPointer) throws {
             do {
                 switch kind {
                 case .lines: try readLines(bytes)
@@ -104,7 +112,8 @@ package struct PairFile: Sendable {
                 case .parquet:
                     let table = try ParquetTable(bytes)
                     try check(table.columns)
-                    try table.forEachRow(columns: fields.keys) { try add($0) }
+                    let label = table.isWhole(RowFields.label) ? [RowFields.label] : []
+                    try table.forEachRow(columns: fields.keys.union(label)) { try add($0) }
                 }
             } catch let problem as TableProblem {
                 throw TrainingError.badTable(path: path, problem: problem)
@@ -130,7 +139,8 @@ package struct PairFile: Sendable {
         /// A column that was named must be there.
         private func check(_ columns: [String]) throws {
             for part in RowFields.Part.allCases {
-                guard let key = fields.given[part], !columns.contains(key) else { continue }
+                guard let key = fields.given[part], !columns.contains(where: { $0.isSame(as: key) })
+                else { continue }
                 throw TrainingError.missingColumn(
                     path: path, field: part.rawValue, column: key, columns: columns)
             }
@@ -151,7 +161,7 @@ package struct PairFile: Sendable {
                         throw .tooLong(bytes: line.count, limit: Limits.lineBytes)
                     }
                     guard let text = String(validating: line, as: UTF8.self) else { throw .notUTF8 }
-                    try keep(.text(text), .text, number)
+                    try keep(.text(text), .text, [], number)
                 } catch {
                     try pass(error, number: number, bytes: range)
                 }
@@ -186,9 +196,12 @@ package struct PairFile: Sendable {
             _ line: UnsafeRawBufferPointer, number: Int, bytes: Range<Int>
         ) throws {
             do throws(LineProblem) {
-                let (row, form, lacking) = try PairRow.read(line, fields)
-                try keep(row, form, number)
-                absent.formIntersection(lacking)
+                let read = try ReadRow(line, fields)
+                var remarks = read.remarks
+                // A table's nulls are what the others say with absent fields.
+                if kind == .parquet { remarks.remove(RowRemarks(.explicitNull)) }
+                try keep(read.row, read.form, remarks, number)
+                absent.formIntersection(read.absent)
             } catch {
                 try pass(error, number: number, bytes: bytes)
             }
@@ -202,7 +215,7 @@ package struct PairFile: Sendable {
         }
 
         private mutating func keep(
-            _ row: PairRow, _ form: RowForm, _ number: Int
+            _ row: PairRow, _ form: RowForm, _ found: RowRemarks, _ number: Int
         ) throws(LineProblem) {
             if let first = self.form, first.0 != form {
                 throw .otherForm(found: form, first: first.0, line: first.line)
@@ -210,6 +223,7 @@ package struct PairFile: Sendable {
             if self.form == nil { self.form = (form, number) }
             rows.append(row)
             lines.append(number)
+            remarks.append(row.remarks.union(found))
         }
 
         /// Passes over a malformed row, if that is wanted.

@@ -6,12 +6,8 @@ package struct LineFacts: Sendable, Equatable {
     package var badLineCount = 0
     /// The first of these.
     package var firstBadLine: BadLine?
-    /// Pairs whose completion is empty.
-    package var emptyCompletions = 0
-    /// Pairs whose completion starts with white space.
-    package var leadingSpaces = 0
-    /// Pairs with no white space between prompt and completion.
-    package var adjoining = 0
+    /// What may be wrong with rows.
+    package var remarks = RemarkCounts()
 
     /// A malformed line and where its bytes are.
     package struct BadLine: Sendable, Equatable {
@@ -26,20 +22,42 @@ package struct LineFacts: Sendable, Equatable {
 
 extension PairFile {
     /// What the data report says about these lines.
-    package var facts: LineFacts {
+    ///
+    /// - Parameter found: what the encoder remarked on each row.
+    /// - Returns: counts, and the first of what is wrong.
+    func facts(_ found: [RowRemarks]) -> LineFacts {
         var facts = LineFacts(
             rowCount: rows.count, badLineCount: badLineCount, firstBadLine: firstBadLine)
-        for case .pair(let prompt, let completion) in rows {
-            guard let first = completion.first else {
-                facts.emptyCompletions += 1
-                continue
-            }
-            if first.isWhitespace {
-                facts.leadingSpaces += 1
-            } else if let last = prompt.last, !last.isWhitespace {
-                facts.adjoining += 1
-            }
+        for (index, remarks) in zip(remarks, found).map({ $0.union($1) }).enumerated() {
+            facts.remarks.add(remarks, line: lines[index], path: path)
         }
         return facts
+    }
+}
+
+extension PairRow {
+    /// What there is to say of a row without a template.
+    var remarks: RowRemarks {
+        var remarks = RowRemarks()
+        switch self {
+        case .text: break
+        case .preference(let chosen, let rejected):
+            remarks = chosen.remarks.union(rejected.remarks)
+        case .pair(let prompt, let completion):
+            guard let first = completion.first else {
+                remarks.insert(.emptyAnswer)
+                break
+            }
+            if first.isWhitespace {
+                remarks.insert(.leadingSpace)
+            } else if let last = prompt.last, !last.isWhitespace {
+                remarks.insert(.adjoining)
+            }
+        case .conversation(let turns, _):
+            if turns.contains(where: { $0.isAssistant && $0.isTrained && $0.isEmpty }) {
+                remarks.insert(.emptyAnswer)
+            }
+        }
+        return remarks
     }
 }

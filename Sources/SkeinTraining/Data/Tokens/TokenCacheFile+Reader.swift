@@ -23,8 +23,9 @@ extension TokenCacheFile {
                 longest: header.longest)
             let lines = LineFacts(
                 rowCount: header.rowCount, badLineCount: header.badLineCount,
-                firstBadLine: try badLine(header), emptyCompletions: header.emptyCompletions,
-                leadingSpaces: header.leadingSpaces, adjoining: header.adjoining)
+                firstBadLine: try badLine(header),
+                remarks: RemarkCounts(
+                    counts: header.remarkCounts, lines: header.remarkLines, path: data.path))
             return EncodedFile(digest: data.digest, lines: lines, encoded: encoded)
         }
 
@@ -55,12 +56,20 @@ extension TokenCacheFile {
             header.badLineNumber = try number("bad line")
             header.badLineStart = try number("bad line's start", limit: data.mapped.count)
             header.badLineEnd = try number("bad line's end", limit: data.mapped.count)
-            header.emptyCompletions = try number("empty completions", limit: header.rowCount)
-            header.leadingSpaces = try number("leading spaces", limit: header.rowCount)
-            header.adjoining = try number("adjoining rows", limit: header.rowCount)
             header.longest = try number("longest row")
             header.cutCount = try number("cut rows", limit: header.rowCount)
             header.skippedCount = try number("skipped rows", limit: header.rowCount)
+            for _ in RowRemark.allCases {
+                header.remarkCounts.append(
+                    try number("rows with a remark", limit: header.rowCount))
+            }
+            for count in header.remarkCounts {
+                let line = try number("first row with a remark")
+                guard (line > 0) == (count > 0) else {
+                    throw TokenCacheFlaw.badNumber(field: "first row with a remark")
+                }
+                header.remarkLines.append(line)
+            }
             let kept = min(header.skippedCount, Limits.keptBadLines)
             for index in 0..<Limits.keptBadLines {
                 let line = try number("skipped line")

@@ -5,7 +5,7 @@ import SkeinBasics
 /// ```
 /// 8 bytes      "SKEINTOK"
 /// 32 bytes     the key
-/// 20 x 8       Header, in the order of its fields
+/// 33 x 8       Header, in the order of its fields
 /// rows x 12    for each row its number, its count of tokens and its count of targets
 /// targets x 8  for each target its first position and the one after its last
 /// ids x 4      the ids of all rows, end to end
@@ -14,13 +14,13 @@ import SkeinBasics
 enum TokenCacheFile {
     static let magic = Array("SKEINTOK".utf8)
     /// Raised when this layout changes.
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
     static let headerBytes = 8 + 32 + 8 * Header.fieldCount
     static let digestBytes = 32
 
     /// The numbers at the beginning.
     struct Header: Equatable {
-        static let fieldCount = 15 + Limits.keptBadLines
+        static let fieldCount = 12 + 2 * RowRemark.allCases.count + Limits.keptBadLines
 
         var version = TokenCacheFile.version
         /// Rows of the data file.
@@ -30,9 +30,9 @@ enum TokenCacheFile {
         var badLineNumber = 0
         var badLineStart = 0
         var badLineEnd = 0
-        var emptyCompletions = 0
-        var leadingSpaces = 0
-        var adjoining = 0
+        /// For each remark the rows that have it, and the line of the first.
+        var remarkCounts: [Int] = []
+        var remarkLines: [Int] = []
         var longest = 0
         var cutCount = 0
         var skippedCount = 0
@@ -57,9 +57,9 @@ enum TokenCacheFile {
                     repeating: 0, count: Limits.keptBadLines - skippedLines.count)
             let numbers =
                 [
-                    rowCount, badLineCount, badLineNumber, badLineStart, badLineEnd,
-                    emptyCompletions, leadingSpaces, adjoining, longest, cutCount, skippedCount,
-                ] + lines + [rows, targets, ids]
+                    rowCount, badLineCount, badLineNumber, badLineStart, badLineEnd, longest,
+                    cutCount, skippedCount,
+                ] + remarkCounts + remarkLines + lines + [rows, targets, ids]
             return [version] + numbers.map { UInt64($0) }
         }
     }
@@ -71,8 +71,8 @@ enum TokenCacheFile {
             badLineNumber: lines.firstBadLine?.number ?? 0,
             badLineStart: lines.firstBadLine?.bytes.lowerBound ?? 0,
             badLineEnd: lines.firstBadLine?.bytes.upperBound ?? 0,
-            emptyCompletions: lines.emptyCompletions, leadingSpaces: lines.leadingSpaces,
-            adjoining: lines.adjoining, longest: encoded.longest, cutCount: encoded.cutCount,
+            remarkCounts: lines.remarks.counts, remarkLines: lines.remarks.lines,
+            longest: encoded.longest, cutCount: encoded.cutCount,
             skippedCount: encoded.skippedCount, skippedLines: encoded.skippedLines,
             rows: encoded.rows.count,
             targets: encoded.rows.reduce(0) { $0 + $1.targets.count },

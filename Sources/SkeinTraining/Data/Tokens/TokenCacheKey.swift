@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinText
 
 /// One SHA-256 of everything that the tokens of a data file depend on.
@@ -44,7 +45,7 @@ extension TextEncoder {
     /// SHA-256 of everything that turns a text or a conversation into ids.
     static func digest(
         tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?,
-        toolTemplate: String? = nil, arguments: [ChatMessage.Field] = []
+        toolTemplate: String? = nil, arguments: [JSONField] = []
     ) -> SHA256.Digest {
         var fields = DigestFields("skein text encoder")
         fields.append(tokenizer.contentDigest)

@@ -75,8 +75,7 @@ struct TokenSource {
         }
         let file = try PairFile(
             data, fields: fields, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
-        let made = EncodedFile(
-            digest: data.digest, lines: file.facts, encoded: try encoder.encode(file))
+        let made = EncodedFile(file, try encoder.encodeWithRemarks(file))
         origin.encodedRows += file.rows.count
         // An empty file would save nothing, and from the cache would pass as training data. Of a bad
         // row the cache keeps where it is, which must be enough to find the problem again.
@@ -117,6 +116,13 @@ package struct EncodedFile: Sendable, Equatable {
     package let digest: SHA256.Digest
     package let lines: LineFacts
     package let encoded: EncodedRows
+}
+
+extension EncodedFile {
+    init(_ file: PairFile, _ encoded: (rows: EncodedRows, remarks: [RowRemarks])) {
+        self.init(
+            digest: file.digest, lines: file.facts(encoded.remarks), encoded: encoded.rows)
+    }
 }
 
 /// A data file, mapped and hashed before a line of it is read.

@@ -72,6 +72,88 @@ import Testing
         }
     }
 
+    @Test("rows for validation have the names that people and the Hub give them")
+    func validationNames() throws {
+        for name in ["valid", "validation", "val", "dev"] {
+            for (train, held) in [
+                ("train.jsonl", ".jsonl"), ("train.csv", ".tsv"), ("train.jsonl", ".parquet"),
+            ] {
+                try inFolder([train, name + held, "other" + held]) { directory in
+                    let files = try DataFiles(path: directory)
+                    #expect(
+                        files.validation == [WeightedFile(path: directory + "/" + name + held)])
+                }
+            }
+        }
+        try inFolder(["train.jsonl", "valid.jsonl", "dev.jsonl"]) { directory in
+            #expect(
+                throws: TrainingError.severalDataFiles(
+                    directory: directory, names: ["valid.jsonl", "dev.jsonl"])
+            ) { try DataFiles(path: directory) }
+        }
+    }
+
+    @Test(
+        "what datasets and the Hub write is found: folders of parts, configurations, parts of lines"
+    )
+    func hubFolders() throws {
+        let cases: [(files: [String], train: [String], validation: [String]?)] = [
+            (
+                [
+                    "default/train/0001.parquet", "default/train/0000.parquet",
+                    "default/test/0000.parquet",
+                ],
+                ["default/train/0000.parquet", "default/train/0001.parquet"], nil
+            ),
+            (
+                [
+                    "main/train-00000-of-00001.parquet", "main/validation-00000-of-00001.parquet",
+                    "README.md",
+                ],
+                ["main/train-00000-of-00001.parquet"], ["main/validation-00000-of-00001.parquet"]
+            ),
+            (["data/train.jsonl", "data/dev.jsonl"], ["data/train.jsonl"], ["data/dev.jsonl"]),
+            (
+                ["train-00000-of-00002.jsonl", "train-00001-of-00002.jsonl"],
+                ["train-00000-of-00002.jsonl", "train-00001-of-00002.jsonl"], nil
+            ),
+            (["train/a.parquet", "val/b.parquet"], ["train/a.parquet"], ["val/b.parquet"]),
+            // What is here wins over what is in folders.
+            (["train.jsonl", "old/train.jsonl"], ["train.jsonl"], nil),
+        ]
+        for (names, train, validation) in cases {
+            try inFolder(names) { directory in
+                let files = try DataFiles(path: directory)
+                func paths(_ names: [String]) -> [WeightedFile] {
+                    names.map { WeightedFile(path: directory + "/" + $0) }
+                }
+                #expect(files.train == paths(train), "\(names)")
+                #expect(files.validation == validation.map(paths), "\(names)")
+            }
+        }
+        let parts = ["train-00000-of-00003.parquet", "train-00002-of-00003.parquet"]
+        try inFolder(parts.map { "train/" + $0 }) { directory in
+            #expect(
+                throws: TrainingError.badShards(directory: directory + "/train", names: parts)
+            ) { try DataFiles(path: directory) }
+        }
+        try inFolder(["en/train.jsonl", "fr/train.jsonl"]) { directory in
+            #expect(
+                throws: TrainingError.severalDataFiles(
+                    directory: directory, names: ["en/", "fr/"])
+            ) { try DataFiles(path: directory) }
+        }
+        for saved in [
+            ["dataset_dict.json", "train/state.json"], ["state.json", "dataset_info.json"],
+        ] {
+            try inFolder(saved) { directory in
+                let error = TrainingError.savedDataset(directory: directory)
+                #expect(throws: error) { try DataFiles(path: directory) }
+                #expect(error.explanation.remedy.contains("load_from_disk"))
+            }
+        }
+    }
+
     @Test("a list of files with weights; an existing path is never taken apart")
     func list() throws {
         #expect(
@@ -163,6 +245,10 @@ import Testing
     func names() {
         #expect(DataFiles.withoutFolders("/a/b.jsonl") == "b.jsonl")
         #expect(DataFiles.withoutFolders("/a/b.jsonl:2,c/d.csv") == "b.jsonl:2,d.csv")
+        #expect(
+            DataFiles.withoutFolders("/x/aa/train.jsonl:0.5,bb/train.jsonl:2")
+                == "aa/train.jsonl:0.5,bb/train.jsonl:2")
+        #expect(DataFiles.withoutFolders("/a/t.jsonl:2,t.jsonl:3") == "a/t.jsonl:2,t.jsonl:3")
     }
 
     @Test(

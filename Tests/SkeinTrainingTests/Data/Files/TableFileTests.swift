@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinTables
 import SkeinTestSupport
 import SkeinText

@@ -1,4 +1,4 @@
-import SkeinGrammar
+import SkeinBasics
 
 /// Why a request's tools cannot be used.
 package struct ToolProblem: Error, Equatable {
@@ -21,8 +21,8 @@ package struct ToolProblem: Error, Equatable {
         case tooLarge(limit: Int)
         case tooDeep(limit: Int)
         case notAnObjectSchema
-        /// `strict`, and the schema cannot be enforced. Its pointer begins at `path`.
-        case cannotBeEnforced(GrammarError)
+        /// `strict`, and the schema cannot be enforced, for this reason. Its pointer begins at `path`.
+        case cannotBeEnforced(Explanation)
         case unknownTool(String)
         case unknownChoice(String)
         case noTools

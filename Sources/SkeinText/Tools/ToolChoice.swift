@@ -1,4 +1,4 @@
-import SkeinGrammar
+import SkeinJSON
 
 /// Whether the model may, must or must not call tools: a request's `tool_choice`.
 package enum ToolChoice: Sendable, Equatable {
@@ -9,7 +9,7 @@ package enum ToolChoice: Sendable, Equatable {
     case named(String)
 
     /// Reads `tool_choice`; without one, tools may be called if there are any.
-    package static func read(_ value: JSONText?, tools: [Tool]) throws(ToolProblem) -> ToolChoice {
+    package static func read(_ value: JSONValue?, tools: [Tool]) throws(ToolProblem) -> ToolChoice {
         let path = "tool_choice"
         switch value {
         case nil, .null?: return tools.isEmpty ? .none : .auto
@@ -40,7 +40,7 @@ package enum ToolChoice: Sendable, Equatable {
     }
 
     /// Reads `parallel_tool_calls`: true unless it is false.
-    package static func isParallel(_ value: JSONText?) throws(ToolProblem) -> Bool {
+    package static func isParallel(_ value: JSONValue?) throws(ToolProblem) -> Bool {
         switch value {
         case nil, .null?: return true
         case .bool(let value)?: return value

@@ -1,20 +1,19 @@
-import SkeinGrammar
-import SkeinText
+import SkeinJSON
 
 /// A function that a model may call, from a request's `tools`.
 package struct Tool: Sendable {
     package var name: String
     package var description: String?
     /// The schema of its arguments: always that of an object.
-    package var parameters: JSONText
+    package var parameters: JSONValue
     /// Whether a request is refused if the schema cannot be enforced. If not, and it cannot, the
     /// arguments are any JSON object.
     package var strict: Bool
     /// As the client sent it; models see this.
-    package var definition: JSONText
+    package var definition: JSONValue
 
     /// Reads `tools`: null or a list of functions.
-    package static func list(_ value: JSONText?) throws(ToolProblem) -> [Tool] {
+    package static func list(_ value: JSONValue?) throws(ToolProblem) -> [Tool] {
         switch value {
         case nil, .null?: return []
         case .list(let items)?:
@@ -45,7 +44,7 @@ package struct Tool: Sendable {
         }
     }
 
-    private init(_ value: JSONText, at path: String) throws(ToolProblem) {
+    private init(_ value: JSONValue, at path: String) throws(ToolProblem) {
         guard value.fields != nil else {
             throw ToolProblem(path: path, flaw: .wrongType(expected: "an object"))
         }
@@ -88,13 +87,8 @@ package struct Tool: Sendable {
         parameters = try Self.parameters(function["parameters"], at: "\(place).parameters")
         definition = value
         // A template can hold no deeper value. The list of tools is one level.
-        do {
-            _ = try ChatJSON(parsing: "[\(value.written)]".utf8)
-        } catch {
-            guard case .tooDeep(let limit)? = error as? ChatJSONError else {
-                throw ToolProblem(path: path, flaw: .wrongType(expected: "an object"))
-            }
-            throw ToolProblem(path: path, flaw: .tooDeep(limit: limit - 1))
+        guard JSONValue.list([value]).depth <= TemplateLimits.valueDepth else {
+            throw ToolProblem(path: path, flaw: .tooDeep(limit: TemplateLimits.valueDepth - 1))
         }
     }
 
@@ -114,14 +108,14 @@ package struct Tool: Sendable {
     }
 
     /// Any JSON object.
-    package static let anyObject = JSONText.object([
+    package static let anyObject = JSONValue.object([
         JSONField(name: "type", value: .text("object"))
     ])
 
     /// A schema without a type is that of an object; without a schema, there are no parameters.
     private static func parameters(
-        _ value: JSONText?, at path: String
-    ) throws(ToolProblem) -> JSONText {
+        _ value: JSONValue?, at path: String
+    ) throws(ToolProblem) -> JSONValue {
         switch value {
         case nil, .null?:
             return .object([
@@ -137,10 +131,5 @@ package struct Tool: Sendable {
             }
         default: throw ToolProblem(path: path, flaw: .notAnObjectSchema)
         }
-    }
-
-    /// The definition as a template sees it.
-    package var shown: ChatJSON {
-        get throws { try ChatJSON(parsing: definition.written.utf8) }
     }
 }

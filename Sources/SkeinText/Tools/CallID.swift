@@ -9,7 +9,9 @@ package enum CallID {
         case mistral
     }
 
-    package static func make(request: String, index: Int, style: Style) -> String {
+    package static func make(
+        request: String, index: Int, style: Style = .openAI
+    ) -> String {
         id(of: "skein call\n\(index)\n\(request)", style)
     }
 
@@ -43,9 +45,4 @@ package enum CallID {
             return String(decoding: id, as: UTF8.self)
         }
     }
-}
-
-/// The name of a request's call.
-func callID(request: String, index: Int, style: CallID.Style = .openAI) -> String {
-    CallID.make(request: request, index: index, style: style)
 }

@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinGrammar
 
 extension ToolProblem: Explained {
     package var explanation: Explanation {
@@ -34,11 +33,8 @@ extension ToolProblem: Explained {
                 "a tool's parameters are not the schema of an object",
                 #"use {"type": "object", "properties": {...}}"#
             )
-        case .cannotBeEnforced(let error):
-            (
-                Self.sentence(error.explanation),
-                "\(error.explanation.remedy), or leave out \"strict\""
-            )
+        case .cannotBeEnforced(let reason):
+            (Self.sentence(reason), "\(reason.remedy), or leave out \"strict\"")
         case .unknownTool(let name):
             ("no tool has the name \(Self.cut(name))", "name one of tools")
         case .unknownChoice(let found):

@@ -1,0 +1,82 @@
+import SkeinJSON
+import Testing
+
+@Suite("JSON is read and written without losing anything")
+struct JSONReaderTests {
+    private static func read(
+        _ text: String, _ rules: JSONRules = JSONRules(depth: 8)
+    ) throws(JSONFlaw) -> JSONValue {
+        try JSONReader.read(Array(text.utf8), rules)
+    }
+
+    @Test(
+        "what is read is written as it was",
+        arguments: [
+            #"{"b":1,"a":[true,false,null]}"#, "[1000000000000000000000,-0,1.50,1e+21,1E5]",
+            #""caf\u0000""#, #"{"":{}}"#, "[[],{}]", #""é""#, #""\\\"\n\r\t\b\f""#,
+        ])
+    func roundTrip(_ text: String) throws {
+        #expect(try Self.read(text).written == text)
+    }
+
+    @Test("escapes are read, surrogates too")
+    func escapes() throws {
+        #expect(try Self.read(#""\u00e9\uD83E\udd99\/""#) == .text("é🦙/"))
+    }
+
+    @Test(
+        "what RFC 8259 does not have is refused, at its place",
+        arguments: [
+            ("[1,]", 3), (#"{"a":1,}"#, 7), ("01", 2), ("1.", 2), ("+1", 0), (".5", 0), ("NaN", 0),
+            ("[1] 2", 4), ("", 0), ("nul", 0), (#""\x""#, 3), (#""\ud800""#, 7), ("\"\n\"", 1),
+            ("{1:2}", 1), ("[1", 2), ("-", 1), ("-Infinity", 1),
+        ])
+    func refused(_ text: String, _ offset: Int) {
+        #expect(throws: JSONFlaw.malformed(offset: offset)) { try Self.read(text) }
+    }
+
+    @Test("Python's reader takes numbers that are none, and so do its rules")
+    func nonFinite() throws {
+        let value = try Self.read("[NaN,Infinity,-Infinity]", .python(depth: 4))
+        #expect(value == .list([.number("NaN"), .number("Infinity"), .number("-Infinity")]))
+        #expect(value.list?.allSatisfy { $0.double == nil && $0.integer == nil } == true)
+    }
+
+    @Test("of equal names the last value counts, or they are refused; equal is equal bytes")
+    func names() throws {
+        let text = #"{"a":1,"b":2,"a":3}"#
+        #expect(try Self.read(text, .python(depth: 4)).written == #"{"a":3,"b":2}"#)
+        #expect(throws: JSONFlaw.repeatedName(offset: 13)) { try Self.read(text) }
+        // The same letter as one code point and as two.
+        let twice = "{\"caf\u{E9}\":1,\"cafe\u{301}\":2}"
+        #expect(try Self.read(twice).fields?.count == 2)
+        #expect(try Self.read(twice)["cafe\u{301}"] == .integer(2))
+        #expect(JSONValue.text("caf\u{E9}") != .text("cafe\u{301}"))
+        let many = "{" + (0..<40).map { "\"k\($0 % 20)\":\($0)" }.joined(separator: ",") + "}"
+        let found = try Self.read(many, .python(depth: 4))
+        #expect(found.fields?.map(\.value.integer) == (20..<40).map { $0 })
+    }
+
+    @Test("depth, length and bytes that are no text are bounded and told")
+    func limits() throws {
+        #expect(throws: JSONFlaw.tooDeep(limit: 3)) {
+            try Self.read("[[[[]]]]", JSONRules(depth: 3))
+        }
+        #expect(throws: JSONFlaw.tooLarge(limit: 2)) {
+            try Self.read("[1]", JSONRules(depth: 3, bytes: 2))
+        }
+        #expect(throws: JSONFlaw.notUTF8(offset: 1)) {
+            try JSONReader.read([0x5B, 0x22, 0xFF, 0x22, 0x5D], JSONRules(depth: 3))
+        }
+        #expect(try Self.read("[[1]]", JSONRules(depth: 3)).depth == 3)
+    }
+
+    @Test("numbers are whole or not, whatever their spelling")
+    func numbers() {
+        #expect(JSONValue.number("3.0").integer == 3 && JSONValue.number("3.5").integer == nil)
+        #expect(JSONValue.number("1000000000000000000000").integer == nil)
+        #expect(JSONValue.isInteger("-12") && !JSONValue.isInteger("1.0"))
+        #expect(!JSONValue.isInteger("-") && !JSONValue.isInteger("1e3"))
+        #expect(JSONValue.number("1e999").double == nil)
+    }
+}
