@@ -30,6 +30,7 @@ import Testing
                 $0.initAdapterDigest = "dd"
                 $0.rowsDigest = "ee"
                 $0.planDigest = "ff"
+                $0.encoderVersion = 5
                 $0.testDigest = "11"
                 $0.recipeDigest = "22"
                 $0.referencesDigest = "33"
@@ -257,6 +258,18 @@ import Testing
         #expect(error.explanation.what.contains("encoded rows (SHA-256) was ee and is now ex"))
         #expect(error.explanation.remedy.contains("resume with the version that the file names"))
         #expect(error.explanation.status == .badData)
+        // The encoder's version is the reason, and no reason against rows that are the same.
+        var newer = other
+        newer.encoderVersion = 5
+        let told = try #require(throws: TrainingError.self) {
+            try newer.checkResume(of: recorded, path: "r")
+        }
+        #expect(
+            told.explanation.what.hasSuffix(
+                "encoder of rows (version) was 4 or older and is now 5"))
+        newer = recorded
+        newer.encoderVersion = 5
+        #expect(throws: Never.self) { try newer.checkResume(of: recorded, path: "r") }
         // They follow from the data: if that differs, it alone is named.
         var moved = other
         moved.dataDigest = "bx"
