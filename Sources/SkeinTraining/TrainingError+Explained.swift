@@ -315,7 +315,7 @@ extension LineProblem {
         case .twoSystems(let field):
             "\"\(field)\" differs from the system with which the messages begin"
         case .booleanLabel:
-            "a \"label\" that is true or false stands beside prompt and completion: with false it "
+            "a \"label\" that is true or false stands beside an answer: with false it "
                 + "marks an answer that should not be learned (KTO), which no --loss reads yet"
         case .cells(let what, _): what
         }

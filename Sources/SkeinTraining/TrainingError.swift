@@ -140,7 +140,7 @@ package enum LineProblem: Error, Equatable, Sendable {
     case badCalls(problem: ToolProblem)
     /// A system stands beside turns that begin with another one.
     case twoSystems(field: String)
-    /// A pair with a label that is true or false: its completion may be a bad one.
+    /// An answer with a label that is true or false: it may be a bad one.
     case booleanLabel
     /// A row of a table whose cells cannot be read.
     case cells(what: String, remedy: String)

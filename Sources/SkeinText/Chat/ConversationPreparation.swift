@@ -5,6 +5,8 @@ import SkeinJSON
 ///
 /// - Speakers get the names that templates know (`ChatRole`); a developer is the system of a
 ///   template that knows no developer.
+/// - A content that is a list of text parts is one text, with a line break between parts, unless the
+///   template makes the same of both; and the other way round for one that takes parts alone.
 /// - An end-of-turn token that an assistant's content ends with is taken off: the template writes it.
 /// - Calls, results and tools become what the template takes (`withTools`).
 package struct ConversationPreparation: Sendable {
@@ -67,11 +69,15 @@ package struct ConversationPreparation: Sendable {
         guard case .list(let items) = tools else { return tools }
         return .list(
             items.map { item in
-                guard item["name"]?.string != nil, item["function"] == nil, item["type"] == nil
+                guard item["name"]?.string != nil, item["function"] ?? .null == .null,
+                    item["type"] == nil || item["type"] == .text("function")
                 else { return item }
+                let own = (item.fields ?? []).filter {
+                    $0.name != "type" && $0.name != "function"
+                }
                 return .object([
                     JSONField(name: "type", value: .text("function")),
-                    JSONField(name: "function", value: item),
+                    JSONField(name: "function", value: .object(own)),
                 ])
             })
     }
@@ -81,7 +87,18 @@ package struct ConversationPreparation: Sendable {
         var role = ChatRole.canonical(message.role)
         if role == "developer", !literals.contains(Array("developer".utf8)) { role = "system" }
         if !role.isSame(as: message.role) { message.set("role", .text(role)) }
-        guard role == "assistant" else { return message }
+        if role == "assistant" { cutEnd(of: &message) }
+        switch (message["content"], habits.contents) {
+        // Parts of other kinds are the template's to refuse.
+        case (.list(let parts)?, .text) where parts.allSatisfy { $0["text"]?.string != nil }:
+            message.set("content", .text(JSONValue.list(parts).contentText))
+        case (.text(let text)?, .parts): message.set("content", .list([.textPart(text)]))
+        default: break
+        }
+        return message
+    }
+
+    private func cutEnd(of message: inout ChatMessage) {
         switch message["content"] {
         case .text(let text)?:
             if let cut = withoutEnd(text) { message.set("content", .text(cut)) }
@@ -97,7 +114,6 @@ package struct ConversationPreparation: Sendable {
             }
         default: break
         }
-        return message
     }
 
     /// A text without the end of turn that it ends with, and without white space after that; nil if

@@ -21,12 +21,17 @@ extension ConversationPreparation {
         let describes = describesTools(for: use)
         var history = ToolHistory(format.idStyle)
         var result: [(message: ChatMessage, place: Int?)] = []
-        // Whether the last message is a turn of results that further ones join.
-        var isOpen = false
+        // Results of a turn that further ones join.
+        var open: [String] = []
+        func close() {
+            guard !open.isEmpty, let (_, place) = result.popLast() else { return }
+            result.append((ChatMessage(role: "user", content: open.joined(separator: "\n")), place))
+            open = []
+        }
         for (index, message) in messages.enumerated() {
             switch message.role {
             case "assistant":
-                isOpen = false
+                close()
                 let calls = try history.calls(of: message, at: "messages[\(index)]")
                 result.append((turn(message, calls, isNative: isNative), index))
             case "tool":
@@ -35,24 +40,19 @@ extension ConversationPreparation {
                 guard case .described = format.showing, !isNative,
                     history.hasCalls || !habits.writesResults
                 else {
+                    close()
                     result.append((answer(message, call), index))
                     continue
                 }
                 let text = message["content"]?.contentText ?? ""
-                let written = "<tool_response>\n\(text)\n</tool_response>"
-                if isOpen, let (last, place) = result.popLast() {
-                    let before = last["content"]?.string ?? ""
-                    result.append(
-                        (ChatMessage(role: "user", content: "\(before)\n\(written)"), place))
-                } else {
-                    result.append((ChatMessage(role: "user", content: written), index))
-                }
-                isOpen = true
+                if open.isEmpty { result.append((message, index)) }
+                open.append("<tool_response>\n\(text)\n</tool_response>")
             default:
-                isOpen = false
+                close()
                 result.append((message, index))
             }
         }
+        close()
         guard !shown.isEmpty else { return (result, nil) }
         if describes, case .described(let takesSystem) = format.showing {
             return (describe(shown, in: result, takesSystem: takesSystem), nil)

@@ -23,5 +23,16 @@ package struct TemplateHabits: Sendable, Equatable {
         case null
     }
 
+    package var contents = ContentForm.both
+
+    /// What a template takes as the content of a message. Of 142 published templates 33 write a list of
+    /// text parts as Python's `repr`, 9 drop it, and two drop a content that is a text.
+    package enum ContentForm: Sendable, Equatable {
+        /// A text and a list of text parts give the same.
+        case both
+        case text
+        case parts
+    }
+
     package init() {}
 }

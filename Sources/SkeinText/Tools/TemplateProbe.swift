@@ -100,10 +100,31 @@ struct TemplateProbe {
         return has(Self.name) && has(value) && has(words) && !has("None") && !has(#"\"\#(value)\""#)
     }
 
+    /// What the template makes of a question and its answer, as texts and as lists of one text part.
+    private var contents: TemplateHabits.ContentForm {
+        func text(_ content: (String) -> JSONValue) -> String? {
+            self.text(
+                [("user", Self.name), ("assistant", "skein_answer")].map { role, words in
+                    ChatMessage(fields: [
+                        JSONField(name: "role", value: .text(role)),
+                        JSONField(name: "content", value: content(words)),
+                    ])
+                }, withTools: false)
+        }
+        func isWhole(_ text: String?) -> Bool {
+            [Self.name, "skein_answer"].allSatisfy { text?.utf8.place(of: $0.utf8) != nil }
+        }
+        let plain = text { .text($0) }
+        let parts = text { .list([JSONValue.textPart($0)]) }
+        if let plain, let parts, plain.isSame(as: parts) { return .both }
+        return isWhole(parts) && !isWhole(plain) ? .parts : .text
+    }
+
     /// What the template does with tools and calls.
     var habits: TemplateHabits {
         var own = TemplateHabits()
         own.showsTools = showsTools
+        own.contents = contents
         own.writesResults = [false, true].contains { withTools in
             let result = ChatMessage(role: "tool", content: Self.name)
             let turns = [Self.question, ChatMessage(role: "assistant", content: "a"), result]
@@ -121,8 +142,10 @@ struct TemplateProbe {
             own.argumentsAsText = asText
             own.callContent = empty && null ? .asGiven : empty ? .text : .null
             let words = "skein_words"
-            own.writesCallsBesideWords = writes(
-                .text(words), asText: asText, goesOn: goesOn, words)
+            // Where the answer is the last turn, or where others follow: each is learned in its place.
+            own.writesCallsBesideWords = [true, false].contains {
+                writes(.text(words), asText: asText, goesOn: $0, words)
+            }
             break
         }
         return own

@@ -112,11 +112,19 @@ package struct ToolHistory {
 }
 
 extension JSONValue {
-    /// The text of a content: itself, or its text parts one after the other.
+    /// A text as a part of a content.
+    static func textPart(_ text: String) -> JSONValue {
+        .object([
+            JSONField(name: "type", value: .text("text")),
+            JSONField(name: "text", value: .text(text)),
+        ])
+    }
+
+    /// The text of a content: itself, or its text parts, each on a line of its own.
     package var contentText: String {
         switch self {
         case .text(let text): text
-        case .list(let parts): parts.map { $0["text"]?.string ?? "" }.joined()
+        case .list(let parts): parts.map { $0["text"]?.string ?? "" }.joined(separator: "\n")
         case .null: ""
         default: pythonText
         }

@@ -118,15 +118,20 @@ struct ConversationReader {
     ) throws(LineProblem) -> ChatMessage {
         let role = try string("role", of: item, place)
         try checkContent(of: item, place)
+        if role.lowercased() == ChatRole.caller, let text = item["content"]?.string {
+            return try Self.call(text, "\(place).content")
+        }
         // What is null is absent, as in Parquet and for the server, but for the content.
         var message = ChatMessage(
             fields: fields.filter {
-                $0.name != "weight" && $0.name != "train"
-                    && ($0.name == "content" || $0.value != .null)
+                !Self.own.contains($0.name) && ($0.name == "content" || $0.value != .null)
             })
         message.set("role", .text(ChatRole.canonical(role)))
         return message
     }
+
+    /// Fields that say whether a turn is learned; the template does not see them.
+    private static let own: Set = ["weight", "train"]
 
     /// The arguments of calls are objects, or the JSON text of some.
     private func checkCalls(of message: ChatMessage, _ place: String) throws(LineProblem) {
@@ -266,7 +271,12 @@ struct ConversationReader {
         let from = try string("from", of: item, place)
         let value = try string("value", of: item, place)
         if from.lowercased() == ChatRole.caller { return try Self.call(value, "\(place).value") }
-        return ChatMessage(role: ChatRole.canonical(from), content: value)
+        var message = ChatMessage(role: ChatRole.canonical(from), content: value)
+        let read = Self.own.union(["from", "value", "role", "content"])
+        message.fields += (item.fields ?? []).filter {
+            !read.contains($0.name) && $0.value != .null
+        }
+        return message
     }
 
     /// A call is JSON with `name` and `arguments`, or a list of such.

@@ -267,7 +267,7 @@ private struct RowReader {
     /// Says what is odd about the row's keys, or refuses it.
     func remarks(_ form: RowForm) throws(LineProblem) -> RowRemarks {
         var remarks = RowRemarks()
-        if form == .pair, !fields.keys.contains(RowFields.label) {
+        if form != .text, form != .preference, !fields.keys.contains(RowFields.label) {
             switch object[RowFields.label] {
             case .bool?: throw .booleanLabel
             // As CSV has it.

@@ -138,7 +138,9 @@ package struct RowEncoder: Sendable {
                     ChatTurn(role: "assistant", content: completion),
                 ], tools: nil)
             // It is all that there is to learn.
-            guard completion.isEmpty || !drafts.contains(where: { $0.remarks.contains(.lostTurn) })
+            guard
+                completion.allSatisfy(\.isWhitespace)
+                    || !drafts.contains(where: { $0.remarks.contains(.lostTurn) })
             else {
                 throw TrainingError.lostAnswer(path: "", line: 0)
             }

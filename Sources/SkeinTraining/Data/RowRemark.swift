@@ -10,7 +10,7 @@ package enum RowRemark: Int, CaseIterable, Sendable {
     case unknownRole
     /// A field in a call's arguments or in tools is null, which Parquet could not tell from absent.
     case explicitNull
-    /// A pair has a label that is a number.
+    /// An answer has a label that is a number.
     case numericLabel
     /// The template leaves out an answer that should be learned.
     case lostTurn
@@ -38,7 +38,7 @@ package enum RowRemark: Int, CaseIterable, Sendable {
             "\(rows) with fields that are null inside of messages' fields or tools: the template sees "
                 + "them, and the same rows as Parquet would not have them; leave such fields out"
         case .numericLabel:
-            "\(rows) with a number as \"label\" beside prompt and completion: every completion is "
+            "\(rows) with a number as \"label\" beside an answer: every answer is "
                 + "learned, whatever its label; remove the rows whose answer is bad"
         case .lostTurn:
             "\(rows) of which the chat template leaves out an answer: it is not learned"

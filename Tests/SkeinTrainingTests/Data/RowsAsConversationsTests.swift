@@ -33,6 +33,8 @@ import Testing
         {% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}
         """
 
+    private static let asking = "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+
     private func encoder(
         _ template: String, format: PromptFormat = .chat, comparing: Bool = false,
         arguments: [JSONField] = []
@@ -231,11 +233,38 @@ import Testing
         #expect(
             try row(#"{"messages":[{"role":"user","content":"x","name":null,"tool_calls":null}]}"#)
                 == .conversation([ChatTurn(role: "user", content: "x")]))
+        let kept = try row(
+            #"{"conversations":[{"from":"gpt","value":"x","reasoning_content":"r","weight":0}]}"#)
+        guard case .conversation(let turns, _) = kept else { return }
+        #expect(turns[0].message["reasoning_content"] == .text("r") && !turns[0].isTrained)
+        let called = try row(
+            #"{"messages":[{"role":"function_call","content":"{\"name\":\"f\"}"}]}"#)
+        guard case .conversation(let calls, _) = called else { return }
+        #expect(calls[0].isAssistant && calls[0].message["tool_calls"]?.list?.count == 1)
         let call =
             #"{"conversations":[{"from":"function_call","value":"{\"name\":\"f\",\"arguments\":[1]}"}]}"#
         let problem = ToolProblem(
             path: "conversations[0].tool_calls[0].function.arguments", flaw: .badArguments)
         #expect(throws: LineProblem.badCalls(problem: problem)) { try row(call) }
+    }
+
+    @Test("lists of text parts are what the template takes: a text, or the parts")
+    func parts() throws {
+        let line = """
+            {"messages":[{"role":"user","content":[{"type":"text","text":"q"},{"type":"text","text":"r"}]},\
+            {"role":"assistant","content":[{"type":"text","text":"a"}]}]}
+            """
+        let pair = #"{"prompt":"q","completion":"a"}"#
+        let printing =
+            "{% for m in messages %}{{ '<|' ~ m.role ~ '|>' ~ m.content ~ '<stop>' }}{% endfor %}"
+            + Self.asking
+        #expect(try texts(line, printing) == ["<|user|>q\nr<stop><|assistant|>«a<stop>»"])
+        let partsOnly = """
+            {% for m in messages %}{{ '<|' + m.role + '|>' }}\
+            {% for p in m.content if p is mapping %}{{ p.text }}{% endfor %}{{ '<stop>' }}{% endfor %}
+            """ + Self.asking
+        #expect(try texts(line, partsOnly) == ["<|user|>qr<stop><|assistant|>«a<stop>»"])
+        #expect(try texts(pair, partsOnly) == ["<|user|>q<stop><|assistant|>«a<stop>»"])
     }
 
     // MARK: - The end token
@@ -364,7 +393,8 @@ import Testing
     func labels() throws {
         for label in ["true", "false", #""False""#] {
             for pair in [
-                #""prompt":"q","completion":"a""#,
+                #""messages":[{"role":"assistant","content":"a"}]"#,
+                #""instruction":"q","output":"a""#, #""prompt":"q","completion":"a""#,
                 #""prompt":[{"role":"user","content":"q"}],"completion":[{"role":"assistant","content":"a"}]"#,
             ] {
                 #expect(throws: LineProblem.booleanLabel) {

@@ -28,16 +28,16 @@ struct DataFolder {
     init(path: String) throws {
         self.path = path
         let names = try DiskStore().names(in: path)
-        if names.contains("dataset_dict.json")
-            || names.contains("state.json") && names.contains("dataset_info.json")
-        {
-            throw TrainingError.savedDataset(directory: path)
-        }
         for folder in [path, FilePath.join(path, "data")] where DataFiles.isDirectory(folder) {
             if try Self.files(for: .train, in: folder) != nil {
                 base = folder
                 return
             }
+        }
+        if names.contains("dataset_dict.json")
+            || names.contains("state.json") && names.contains("dataset_info.json")
+        {
+            throw TrainingError.savedDataset(directory: path)
         }
         var others: [String] = []
         for name in names.sorted().prefix(Limits.dataFolders) where !name.hasPrefix(".") {

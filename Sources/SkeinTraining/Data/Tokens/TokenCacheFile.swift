@@ -5,7 +5,7 @@ import SkeinBasics
 /// ```
 /// 8 bytes      "SKEINTOK"
 /// 32 bytes     the key
-/// 33 x 8       Header, in the order of its fields
+/// 35 x 8       Header, in the order of its fields
 /// rows x 12    for each row its number, its count of tokens and its count of targets
 /// targets x 8  for each target its first position and the one after its last
 /// ids x 4      the ids of all rows, end to end
