@@ -52,6 +52,22 @@ package struct AdaptedModel: Sendable {
         try loaded?.check(base: baseDigest.wait())
     }
 
+    /// What may make the adapter's answers worse than they were in training: another base model, or other
+    /// text around what is said.
+    ///
+    /// - Parameters:
+    ///   - chat: how conversations become text here.
+    ///   - usesTemplate: whether text goes through a template here, if there is one.
+    /// - Returns: sentences; none for the base model.
+    /// - Throws: `ChatTemplateError`, `FileError`.
+    package func warnings(_ chat: ChatTemplateSettings, usesTemplate: Bool) throws -> [String] {
+        guard let loaded else { return [] }
+        return try [loaded.otherBaseName(than: model)].compactMap(\.self)
+            + TrainedText.warnings(
+                adapter: loaded.path, loaded.configuration.origin, from: chat,
+                usesTemplate: usesTemplate, model: model.raw)
+    }
+
     /// Loads the weights for generation.
     ///
     /// - Parameters:

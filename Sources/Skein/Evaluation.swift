@@ -51,7 +51,8 @@ public struct Evaluation: Sendable, Equatable {
                 encoder: TextEncoder(model: model.directory, template: options.chat),
                 format: options.promptFormat,
                 trainedTurns: options.trainOn, maximumLength: options.maxLength,
-                comparesAnswers: options.preferenceLoss != nil)
+                comparesAnswers: options.preferenceLoss != nil,
+                chunkLength: options.chunkLength)
             var rows = try encoder.encode(
                 files: files(), fields: options.rowFields, skippingBadLines: false
             ).rows

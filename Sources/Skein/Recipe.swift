@@ -300,6 +300,19 @@ public struct Recipe: Sendable, Equatable {
         set { values.validationSplit = newValue }
     }
 
+    /// What a split never divides: a row, or all rows with the same prompt; nil: a row.
+    public var splitBy: SplitUnit? {
+        get { values.splitBy.map { .init(named: $0) } }
+        set { values.splitBy = newValue.map { .init(named: $0) } }
+    }
+
+    /// Whether texts longer than `maxLength` are cut into several rows, and blank lines separate the
+    /// texts of a .txt file; nil: no.
+    public var textChunks: Bool? {
+        get { values.textChunks }
+        set { values.textChunks = newValue }
+    }
+
     /// How a row becomes text.
     public var promptFormat: PromptFormat {
         get { PromptFormat(named: values.promptFormat) }

@@ -33,6 +33,13 @@ extension Recipe {
         case last
     }
 
+    /// What is held out for validation as a whole.
+    public enum SplitUnit: String, Sendable, CaseIterable {
+        case row
+        /// All rows that the model sees the same prompt of.
+        case prompt
+    }
+
     /// A loss of pairs of answers, of rows with `prompt`, `chosen` and `rejected`.
     public enum PreferenceLoss: String, Sendable, CaseIterable {
         /// Direct preference optimization; the reference is the base model.

@@ -57,7 +57,7 @@ public enum TrainingEvent: Sendable, Equatable {
 
 extension TrainingEvent.Plan {
     init(_ job: SkeinTraining.TrainingJob) {
-        trainingRows = job.trainingGroups.count
+        trainingRows = job.plan.rowsPerEpoch
         validationRows = job.validation.count
         steps = job.plan.stepCount
         trainedParameters = job.shape.layout.count

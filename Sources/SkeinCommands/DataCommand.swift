@@ -25,7 +25,8 @@ struct DataCommand: Command {
     private static let reading = [
         inputs.validData.description, inputs.skipBadLines.description,
         recipe.field.description, recipe.maxLength.description,
-        recipe.validationSplit.description, recipe.seed.description,
+        recipe.validationSplit.description, recipe.splitBy.description, recipe.seed.description,
+        recipe.textChunks.description,
         recipe.promptFormat.description, recipe.trainOn.description, recipe.loss.description,
     ]
 
@@ -78,9 +79,11 @@ struct DataCommand: Command {
             encoder: RowEncoder(
                 encoder: text, format: configuration.promptFormat,
                 trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength,
-                comparesAnswers: configuration.preferenceLoss != nil),
+                comparesAnswers: configuration.preferenceLoss != nil,
+                chunkLength: configuration.chunkLength),
             fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
-            validationShare: configuration.validationSplit, seed: configuration.addressedSeed)
+            validationShare: configuration.validationSplit,
+            splitUnit: configuration.splitBy ?? .row, seed: configuration.addressedSeed)
         let page = DataPage(study: study, files: files, decode: text.decode)
         if options.json {
             try io.print(json: page.fields(rows: options.show))

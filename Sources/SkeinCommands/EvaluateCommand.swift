@@ -25,6 +25,8 @@ struct EvaluateCommand: Command {
         var trainOn: TrainedTurns
         var chat: ChatTemplateSettings
         var fields: RowFields
+        /// Tokens of the rows into which long texts are cut; nil: they are not.
+        var chunkLength: Int?
         /// How answers are compared; nil: the loss is that of each row.
         var preference: PreferenceLoss?
         var maximumLength: Int
@@ -65,7 +67,8 @@ struct EvaluateCommand: Command {
                     recipe.loss.description, recipe.beta.description,
                     recipe.simpoGamma.description,
                     recipe.promptFormat.description, recipe.trainOn.description,
-                    recipe.maxLength.description, recipe.microBatchTokens.description,
+                    recipe.maxLength.description, recipe.textChunks.description,
+                    recipe.microBatchTokens.description,
                     InputOptions.table.skipBadLines.description,
                 ]),
             ChatFlags.group,
@@ -89,6 +92,8 @@ struct EvaluateCommand: Command {
         loss.beta = arguments[Self.recipe.beta]
         loss.simpoGamma = arguments[Self.recipe.simpoGamma]
         loss.field = arguments[Self.recipe.field]
+        loss.maxLength = arguments[Self.recipe.maxLength]
+        loss.textChunks = arguments[Self.recipe.textChunks]
         try loss.checkLoss()
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
@@ -99,7 +104,7 @@ struct EvaluateCommand: Command {
             promptFormat: arguments[Self.recipe.promptFormat],
             trainOn: arguments[Self.recipe.trainOn],
             chat: arguments.chat,
-            fields: loss.rowFields,
+            fields: loss.rowFields, chunkLength: loss.chunkLength,
             preference: loss.preferenceLoss,
             maximumLength: arguments[Self.recipe.maxLength],
             microBatchTokens: arguments[Self.recipe.microBatchTokens],
@@ -125,9 +130,18 @@ struct EvaluateCommand: Command {
             encoder: TextEncoder(model: adapted.model, template: options.chat),
             format: options.promptFormat,
             trainedTurns: options.trainOn, maximumLength: options.maximumLength,
-            comparesAnswers: options.preference != nil)
+            comparesAnswers: options.preference != nil, chunkLength: options.chunkLength)
+        for warning in try adapted.warnings(options.chat, usesTemplate: encoder.format == .chat) {
+            io.log.warning(warning)
+        }
+        let files = try DataFiles.evaluated(options.data)
+        if let loaded = adapted.loaded {
+            for warning in try TrainedRows.warnings(of: files, adapter: loaded, model: adapted.model) {
+                io.log.warning(warning)
+            }
+        }
         var rows = try encoder.encode(
-            files: DataFiles.evaluated(options.data), fields: options.fields,
+            files: files, fields: options.fields,
             skippingBadLines: options.skipBadLines
         ).rows
         let engine = try adapted.engine(

@@ -81,6 +81,7 @@ struct ExportCommand: Command {
             model: ModelDirectory.open(try modelPath()), adapter: options.adapter,
             anyBase: options.anyBase, threads: options.threads, weights: .auto)
         guard let loaded = adapted.loaded else { return }
+        loaded.otherBaseName(than: adapted.model).map { io.log.warning($0) }
         var source = loaded.configuration
         if source.baseModelName.isEmpty {
             let base = BaseModelName(path: adapted.model.path)

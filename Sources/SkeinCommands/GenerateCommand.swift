@@ -125,6 +125,9 @@ struct GenerateCommand: Command {
             model: ModelDirectory.open(options.model), adapter: options.adapter,
             anyBase: options.anyBase,
             threads: options.threads, weights: .auto)
+        for warning in try adapted.warnings(options.chat, usesTemplate: !options.raw) {
+            io.log.warning(warning)
+        }
         let tokenizer = try adapted.tokenizer()
         // Before anything is computed.
         let grammar = try options.grammar?.compiled(for: tokenizer)

@@ -129,6 +129,13 @@ package final class OpenAIServer: Sendable {
             for (name, admitted) in given.adapters {
                 try models.add(name, admitted)
                 log.info("adapter \(name): \(admitted.adapter.path)")
+                let adapter = admitted.adapter
+                let warnings = try TrainedText.warnings(
+                    adapter: adapter.path, adapter.configuration.origin, from: options.chat,
+                    usesTemplate: true, model: model.raw)
+                for warning in [adapter.otherBaseName(than: model)].compactMap(\.self) + warnings {
+                    log.warning(warning)
+                }
             }
             threads = try PreparationThreads(count: 2)
             started.threads = threads

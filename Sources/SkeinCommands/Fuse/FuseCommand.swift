@@ -93,6 +93,7 @@ struct FuseCommand: Command {
             model: ModelDirectory.open(options.model), adapter: options.adapter,
             anyBase: options.anyBase, threads: options.threads, weights: .auto)
         try adapted.checkBase()
+        adapted.loaded?.otherBaseName(than: adapted.model).map { io.log.warning($0) }
         let input = try FuseInput(model: adapted.model, adapter: adapted.adapter)
         let team = ComputeTeam(threadCount: adapted.threads)
         let began = ContinuousClock.now

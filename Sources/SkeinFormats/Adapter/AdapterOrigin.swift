@@ -39,16 +39,23 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     package var data: Data?
     /// Every option that shapes the result, as text.
     package var recipe: [String: String]?
+    /// Of the chat template that was chosen (`--chat-template`), which the recipe has the name of; nil, and
+    /// not written, for the model's own.
+    package var chatTemplateSHA256: String?
 
-    package init(base: Base, data: Data?, recipe: [String: String]?) {
+    package init(
+        base: Base, data: Data?, recipe: [String: String]?, chatTemplateSHA256: String? = nil
+    ) {
         self.base = base
         self.data = data
         self.recipe = recipe
+        self.chatTemplateSHA256 = chatTemplateSHA256
     }
 
     enum CodingKeys: String, CodingKey {
         case base = "base_model"
         case data, recipe
+        case chatTemplateSHA256 = "chat_template_sha256"
     }
 
     /// Sorted, as in the file.
@@ -63,6 +70,9 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
                 ])
             )
         ]
+        if let chatTemplateSHA256 {
+            fields.append((CodingKeys.chatTemplateSHA256.rawValue, .string(chatTemplateSHA256)))
+        }
         if let data {
             fields.append(
                 (

@@ -22,11 +22,12 @@ struct Schema {
         }
         guard root.children <= Limits.columns else { throw .tooManyColumns(limit: Limits.columns) }
         var builder = Builder(elements: elements, reader: reader)
-        var places: [String: Int] = [:]
+        // By UTF-8: two names that are one to Swift are two columns.
+        var places: [[UInt8]: Int] = [:]
         for column in 1...root.children {
             let node = try builder.node(Levels(definition: 0, repetition: 0, depth: 1))
             guard !node.name.isEmpty else { throw .emptyName(column: column) }
-            if let other = places.updateValue(column, forKey: node.name) {
+            if let other = places.updateValue(column, forKey: Array(node.name.utf8)) {
                 throw .sameName(node.name, columns: [other, column])
             }
             columns.append(node)

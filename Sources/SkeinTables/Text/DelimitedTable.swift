@@ -56,14 +56,15 @@ package struct DelimitedTable {
         guard let row = try rows.next(into: &cells, limit: Limits.columns) else { throw .noHeader }
         guard row.cellCount <= Limits.columns else { throw .tooManyColumns(limit: Limits.columns) }
         var names: [String] = []
-        var places: [String: Int] = [:]
+        // By UTF-8: two names that are one to Swift are two columns.
+        var places: [[UInt8]: Int] = [:]
         for (index, cell) in cells.enumerated() {
             let column = index + 1
             guard row.badQuoteCell != column else {
                 throw .badName(column: column, problem: "has text after its closing quote")
             }
             let name = try Self.name(Self.text(of: cell, in: self.bytes), column: column)
-            if let other = places.updateValue(column, forKey: name) {
+            if let other = places.updateValue(column, forKey: Array(name.utf8)) {
                 throw .sameName(name, columns: [other, column])
             }
             names.append(name)

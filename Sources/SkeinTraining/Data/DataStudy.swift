@@ -48,15 +48,17 @@ package struct DataStudy: Sendable {
     ///   - fields: which keys hold the parts of a row.
     ///   - skippingBadLines: pass over malformed rows.
     ///   - validationShare: held out if there are no validation files.
+    ///   - splitUnit: what is held out as a whole.
     ///   - seed: of the run.
     /// - Throws: as `PairFile` and `RowEncoder.encode`; `CancellationError` does not come from here.
     package init(
         _ files: DataFiles, encoder: RowEncoder, fields: RowFields, skippingBadLines: Bool,
-        validationShare: Double, seed: UInt64
+        validationShare: Double, splitUnit: SplitUnit = .row, seed: UInt64
     ) throws {
         let whole = try RowEncoder(
             encoder: encoder.encoder, format: encoder.format, trainedTurns: encoder.trainedTurns,
-            maximumLength: RecipeOptions.mostTokens, comparesAnswers: encoder.comparesAnswers)
+            maximumLength: RecipeOptions.mostTokens, comparesAnswers: encoder.comparesAnswers,
+            chunkLength: encoder.chunkLength)
         let reader = Reader(
             encoder: whole, maximumLength: encoder.maximumLength, fields: fields,
             skippingBadLines: skippingBadLines)
@@ -73,7 +75,9 @@ package struct DataStudy: Sendable {
         }
         let split =
             held == nil
-            ? Split(count: usable.count, share: validationShare, seed: seed)
+            ? Split(
+                rows: usable.map { $0.sequences[...] }, share: validationShare, by: splitUnit,
+                seed: seed)
             : Split(allOf: usable.count)
         let heldOut =
             held.map { $0.rows.filter { !$0.sequences.isEmpty } }
@@ -91,10 +95,9 @@ package struct DataStudy: Sendable {
         var trained: [[Int32]: Place] = [:]
         for index in split.training.reversed() { trained[usable[index].ids] = usable[index].place }
         leaks = heldOut.compactMap { row in trained[row.ids].map { (row.place, $0) } }
-        epochRows = try TokenizedRow.groups(
-            of: DataShares(shares: training.shares, seed: seed).applied(
-                to: split.training.flatMap { usable[$0].sequences })
-        ).count
+        let drawn = try DataShares(shares: training.shares).applied(
+            to: split.training.flatMap { usable[$0].sequences })
+        epochRows = drawn.draw?.rowCount ?? TokenizedRow.groups(of: drawn.rows).count
         warnings = DataWarning.ofRows(
             lines: lines, encoded: Self.cut(training, to: maximumLength), split: split,
             validation: held.map { Self.cut($0, to: encoder.maximumLength) },
@@ -154,8 +157,7 @@ package struct DataStudy: Sendable {
                 // What is trained of a row is bounded below, once it is cut.
                 let encoded = try encoder.encodeWithRemarks(pairs, rowTokens: .max)
                 let base = parts.reduce(0) { $0 + $1.lines.rowCount }
-                let remarks = zip(pairs.remarks, encoded.remarks).map { $0.union($1) }
-                rows += try self.rows(pairs, encoded.rows, remarks, base: base)
+                rows += try self.rows(pairs.path, encoded, base: base)
                 parts.append(EncodedFile(pairs, encoded))
             }
             return Files(
@@ -166,13 +168,14 @@ package struct DataStudy: Sendable {
         }
 
         private func rows(
-            _ pairs: PairFile, _ encoded: EncodedRows, _ remarks: [RowRemarks], base: Int
+            _ path: String, _ pairs: EncodedPairs, base: Int
         ) throws -> [Row] {
+            let encoded = pairs.rows
             let ends = encoder.encoder.endOfTurnIDs.union(
                 [encoder.encoder.endID].compactMap(\.self))
             var groups = encoded.groups.makeIterator()
             var group = groups.next()
-            return try pairs.rows.indices.map { number in
+            return try pairs.lines.indices.map { number in
                 var sequences: [TokenizedRow] = []
                 if let found = group, encoded.rows[found.lowerBound].number == number {
                     sequences = Array(encoded.rows[found])
@@ -186,14 +189,14 @@ package struct DataStudy: Sendable {
                 if encoder.comparesAnswers, kept.count < 2 || kept[0] == kept[1] { kept = [] }
                 if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > Limits.rowTokens {
                     throw TrainingError.rewrittenTooLong(
-                        path: pairs.path, line: pairs.lines[number],
+                        path: path, line: pairs.lines[number],
                         limit: "\(Limits.rowTokens) tokens")
                 }
                 return Row(
-                    place: Place(path: pairs.path, line: pairs.lines[number]),
+                    place: Place(path: path, line: pairs.lines[number]),
                     tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,
                     endsATurn: kept.allSatisfy { $0.ids.last.map(ends.contains) ?? false },
-                    remarks: remarks[number])
+                    remarks: pairs.remarks[number])
             }
         }
     }

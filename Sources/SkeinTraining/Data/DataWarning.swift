@@ -104,40 +104,16 @@ package enum DataWarning: Sendable, Equatable {
         func rows(_ indices: [Int]) -> [ArraySlice<TokenizedRow>] {
             indices.map { encoded.rows[groups[$0]] }
         }
-        let trained = rows(split.training)
-        let training = Set(trained.map(\.content))
-        let asked = trained.reduce(into: [ArraySlice<Int32>: Int]()) { counts, row in
-            if let prompt = row.prompt { counts[prompt, default: 0] += 1 }
-        }
-        // What most rows begin with is the template's, as before a greeting.
-        let prompts = Set(asked.filter { $0.value * 2 <= max(2, trained.count) }.keys)
+        let trained = TrainedRows(rows(split.training))
         let held = validation?.rowGroups ?? rows(split.validation)
-        /// Rows that are trained on, and others whose prompt is.
-        func known(_ held: [ArraySlice<TokenizedRow>]) -> (same: Int, prompt: Int) {
-            let others = held.filter { !training.contains($0.content) }
-            return (
-                held.count - others.count, others.count { $0.prompt.map(prompts.contains) ?? false }
-            )
-        }
         var warnings: [DataWarning] = []
         if held.isEmpty { warnings.append(.noValidation) }
-        let repeated = split.training.count - training.count
+        let repeated = split.training.count - trained.distinctCount
         if repeated * 100 > split.training.count {
             warnings.append(.repeatedRows(count: repeated, rows: split.training.count))
         }
-        let (leaked, prompted) = known(held)
-        if leaked > 0 { warnings.append(.leaked(count: leaked, validationRows: held.count)) }
-        if prompted > 0 {
-            warnings.append(.samePrompt(count: prompted, rows: held.count, isTest: false))
-        }
-        if let tested = test?.rowGroups {
-            let (leaked, prompted) = known(tested)
-            if leaked > 0 { warnings.append(.leakedTest(count: leaked, testRows: tested.count)) }
-            if prompted > 0 {
-                warnings.append(.samePrompt(count: prompted, rows: tested.count, isTest: true))
-            }
-        }
-        return warnings
+        return warnings + trained.warnings(of: held, isTest: false)
+            + trained.warnings(of: test?.rowGroups ?? [], isTest: true)
     }
 
     /// Whether a remark on the rows of a file is worth a warning.
@@ -148,6 +124,8 @@ package enum DataWarning: Sendable, Equatable {
         case .leadingSpace: format == .chat && count * 20 > lines.rowCount
         // In raw text, nothing separates prompt and completion.
         case .adjoining: format == .raw && count * 20 > lines.rowCount
+        // Where most lines are texts by themselves, some may well look otherwise.
+        case .wrappedLine: count * 10 > lines.rowCount
         default: count > 0
         }
     }

@@ -27,6 +27,37 @@ package struct EncodedRows: Sendable, Equatable {
     package var lossTokenCount: Int { rows.reduce(0) { $0 + $1.lossTokenCount } }
 }
 
+/// The rows of a file, encoded, with where each was and what there is to remark on it.
+struct EncodedPairs {
+    let rows: EncodedRows
+    /// For each row, whether it can be trained on or not, its line as `PairFile.lines` has it.
+    let lines: [Int]
+    let remarks: [RowRemarks]
+}
+
+extension RowEncoder.Draft {
+    /// A text, all of which carries loss, as pieces of about equal length.
+    ///
+    /// Each piece begins with the last token of the one before: so each token but the text's first is
+    /// predicted once. What stands at the text's begin and end (begin token, end token) stands in the
+    /// first and the last piece alone.
+    ///
+    /// - Parameter length: tokens of a piece at most, at least 2.
+    /// - Returns: the draft itself if it is no longer.
+    func chunks(of length: Int) -> [RowEncoder.Draft] {
+        guard ids.count > length else { return [self] }
+        let predicted = ids.count - 1
+        let count = (predicted - 1) / (length - 1) + 1
+        return (0..<count).map { index in
+            let (start, end) = (predicted * index / count, predicted * (index + 1) / count)
+            var piece = self
+            piece.ids = Array(ids[start...end])
+            piece.targets = [0..<piece.ids.count]
+            return piece
+        }
+    }
+}
+
 extension RowEncoder {
     /// Encodes the rows of data files, one after the other, without a token cache.
     ///
@@ -59,41 +90,51 @@ extension RowEncoder {
         try encodeWithRemarks(file, rowTokens: rowTokens).rows
     }
 
-    /// The same with what there is to remark on each row.
+    /// The same with the line of each row and what there is to remark on it. A text that is cut into
+    /// chunks is as many rows.
     func encodeWithRemarks(
         _ file: PairFile, rowTokens: Int = Limits.rowTokens
-    ) throws -> (rows: EncodedRows, remarks: [RowRemarks]) {
-        var remarks: [RowRemarks] = []
+    ) throws -> EncodedPairs {
+        var (remarks, lines): ([RowRemarks], [Int]) = ([], [])
         remarks.reserveCapacity(file.rows.count)
+        lines.reserveCapacity(file.rows.count)
         var rows: [TokenizedRow] = []
         rows.reserveCapacity(file.rows.count)
         var cut = 0
         var skippedLines: [Int] = []
         var longest = 0
-        for (number, row) in file.rows.enumerated() {
-            let drafts: [Draft]
+        for (index, row) in file.rows.enumerated() {
+            let units: [[Draft]]
             do {
-                drafts = try self.drafts(row)
+                units = try self.units(row)
             } catch {
-                throw Self.placed(error, path: file.path, line: file.lines[number])
+                throw Self.placed(error, path: file.path, line: file.lines[index])
             }
-            remarks.append(drafts.reduce(into: RowRemarks()) { $0.formUnion($1.remarks) })
-            let most = drafts.map(\.usefulCount).max() ?? 0
-            longest = max(longest, most)
-            if most > maximumLength { cut += 1 }
-            var encoded = drafts.map {
-                TokenizedRow(
-                    number: number, ids: $0.ids, targets: $0.targets, maximumLength: maximumLength)
-            }.filter { $0.lossTokenCount > 0 }
-            // Of answers that are cut to nothing, or to the same beginning, there is nothing to compare.
-            if comparesAnswers, encoded.count < 2 || encoded[0] == encoded[1] { encoded = [] }
-            // They are computed together, and must be no more than the longest row.
-            if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
-                throw TrainingError.rewrittenTooLong(
-                    path: file.path, line: file.lines[number], limit: "\(rowTokens) tokens")
+            guard lines.count + units.count <= Limits.rows else {
+                throw TrainingError.tooManyRows(path: file.path, limit: Limits.rows)
             }
-            if encoded.isEmpty { skippedLines.append(file.lines[number]) }
-            rows += encoded
+            for drafts in units {
+                let number = lines.count
+                lines.append(file.lines[index])
+                remarks.append(drafts.reduce(into: file.remarks[index]) { $0.formUnion($1.remarks) })
+                let most = drafts.map(\.usefulCount).max() ?? 0
+                longest = max(longest, most)
+                if most > maximumLength { cut += 1 }
+                var encoded = drafts.map {
+                    TokenizedRow(
+                        number: number, ids: $0.ids, targets: $0.targets,
+                        maximumLength: maximumLength)
+                }.filter { $0.lossTokenCount > 0 }
+                // Of answers that are cut to nothing, or to the same beginning, there is nothing to compare.
+                if comparesAnswers, encoded.count < 2 || encoded[0] == encoded[1] { encoded = [] }
+                // They are computed together, and must be no more than the longest row.
+                if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
+                    throw TrainingError.rewrittenTooLong(
+                        path: file.path, line: file.lines[index], limit: "\(rowTokens) tokens")
+                }
+                if encoded.isEmpty { skippedLines.append(file.lines[index]) }
+                rows += encoded
+            }
         }
         guard !rows.isEmpty || file.rows.isEmpty else {
             throw TrainingError.noLossTokens(
@@ -102,7 +143,17 @@ extension RowEncoder {
         let encoded = EncodedRows(
             rows: rows, cutCount: cut, skippedCount: skippedLines.count,
             skippedLines: Array(skippedLines.prefix(Limits.keptBadLines)), longest: longest)
-        return (encoded, remarks)
+        return EncodedPairs(rows: encoded, lines: lines, remarks: remarks)
+    }
+
+    /// The sequences of each of the rows that a row of the file becomes: one, unless it is a text that
+    /// is cut into chunks.
+    private func units(_ row: PairRow) throws -> [[Draft]] {
+        let drafts = try self.drafts(row)
+        guard let chunkLength, case .text = row else { return [drafts] }
+        return drafts.flatMap { draft in
+            draft.chunks(of: chunkLength).map { [$0] }
+        }
     }
 
     /// An error of a row with the row's place.

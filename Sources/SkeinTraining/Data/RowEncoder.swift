@@ -54,18 +54,24 @@ package struct RowEncoder: Sendable {
     package let maximumLength: Int
     /// Whether rows are pairs of answers, for a loss that compares them; no other rows are encoded.
     package let comparesAnswers: Bool
+    /// Rows of text are cut into rows of at most so many tokens (`--text-chunks`); nil: they lose what
+    /// is beyond `maximumLength`.
+    package let chunkLength: Int?
+
     /// - Parameters:
     ///   - encoder: the tokenizer and template.
     ///   - format: from the options; `auto` is resolved here.
     ///   - trainedTurns: which assistant turns carry loss.
     ///   - maximumLength: rows are cut at the right to this many tokens.
     ///   - comparesAnswers: whether rows are pairs of answers.
+    ///   - chunkLength: tokens of the rows into which long texts are cut; nil: they are not.
     /// - Throws: `TrainingError.noTemplate`, `.noEndToken`.
     package init(
         encoder: TextEncoder, format: PromptFormat, trainedTurns: TrainedTurns,
-        maximumLength: Int, comparesAnswers: Bool = false
+        maximumLength: Int, comparesAnswers: Bool = false, chunkLength: Int? = nil
     ) throws {
         self.comparesAnswers = comparesAnswers
+        self.chunkLength = chunkLength
         let hasTemplate = encoder.renderChat != nil
         if format == .chat, !hasTemplate { throw TrainingError.noTemplate }
         self.format = format == .auto ? (hasTemplate ? .chat : .eos) : format

@@ -62,6 +62,8 @@ package struct RowFields: Sendable, Hashable {
     /// Whether rows are looked at for pairs of answers first. For any other loss they are that last: a
     /// row may well have such keys beside what it is trained on.
     package var comparesAnswers = false
+    /// Whether the texts of a .txt file are what blank lines separate, not its lines (`--text-chunks`).
+    package var readsParagraphs = false
 
     /// Every part has its own name.
     package init() {

@@ -18,6 +18,8 @@ package enum RowRemark: Int, CaseIterable, Sendable {
     case lostPart
     /// The generation prompt is not how the answer begins in training.
     case otherPrompt
+    /// A line of a .txt file that goes on with the line before.
+    case wrappedLine
 
     /// What is wrong with `count` rows, without a full stop.
     func text(_ count: Int) -> String {
@@ -48,6 +50,10 @@ package enum RowRemark: Int, CaseIterable, Sendable {
             "\(rows) whose answer begins otherwise in the chat template than the prompt for an "
                 + "answer ends: the model is trained on one text and asked with another; choose "
                 + "another template or template argument (enable_thinking=false, for many)"
+        case .wrappedLine:
+            "\(rows) of a .txt file that seem to go on with the line before, though each line is "
+                + "learned as a text by itself; --text-chunks on reads what blank lines separate as "
+                + "one text"
         }
     }
 }

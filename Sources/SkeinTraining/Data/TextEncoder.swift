@@ -33,6 +33,8 @@ package struct TextEncoder: Sendable {
     /// SHA-256 of everything that these functions and ids depend on; nil if unknown. Encoders with
     /// the same digest give the same ids for the same rows.
     package var digest: SHA256.Digest?
+    /// Of the chat template's text; nil if there is none, or it is unknown.
+    package var templateDigest: SHA256.Digest?
 
     /// What `encodeWhole` puts before a text; nil if nothing.
     var beginToken: String? {
@@ -91,6 +93,7 @@ extension TextEncoder {
         let template = try chat?.template
         if !allowingUnusedArguments, let chat { try given.check(chat.templates) }
         self.init(tokenizer: tokenizer, chat: chat)
+        templateDigest = template.map { SHA256.digest(of: $0.source) }
         let other = try given.source(for: model.raw, hasTools: true)?.text
         digest = Self.digest(
             tokenizer: tokenizer, template: template.map { ($0.source, given.today) },

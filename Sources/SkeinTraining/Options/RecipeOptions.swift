@@ -172,6 +172,15 @@ package struct RecipeOptions: OptionTable {
     package let validationSplit = Option(
         "validation-split", .number(0..<1), default: "0.2", in: .data,
         "share of the rows kept for validation when there is no validation file")
+    package let splitBy = Option.optional(
+        "split-by", ValueFormat<SplitUnit>.choice, absent: "row", in: .data,
+        "what --validation-split never divides: a row, or all rows that have the same prompt"
+    ).namedOnlyWhenGiven()
+    package let textChunks = Option.optional(
+        "text-chunks", .onOff, absent: "off", in: .data,
+        "cut texts that are longer than --max-length into several rows; blank lines, not line ends, "
+            + "then separate the texts of a .txt file"
+    ).namedOnlyWhenGiven()
     package let promptFormat = Option<PromptFormat>(
         "prompt-format", .choice, default: "auto", in: .data,
         "how a row becomes text: the model's chat template, or prompt and completion joined by the "

@@ -18,8 +18,10 @@ package enum ResolvedRecipe {
     ) throws(TrainingError) -> SHA256.Digest {
         var fields = DigestFields("skein resolved recipe 1")
         for option in RecipeOptions.options {
+            let text = configuration.recipe.text(of: option)
+            if text == nil, later.contains(option.description.name) { continue }
             fields.append(option.description.name)
-            fields.append(configuration.recipe.text(of: option) ?? "")
+            fields.append(text ?? "")
         }
         for (name, number) in numbers(configuration, shape) {
             fields.append(name)
@@ -38,6 +40,12 @@ package enum ResolvedRecipe {
         }
         return fields.finish()
     }
+
+    /// Options that came after runs had this digest: where they are not given, it is what it was.
+    private static let later: Set = [
+        RecipeOptions.table.splitBy.description.name,
+        RecipeOptions.table.textChunks.description.name,
+    ]
 
     private static func numbers(
         _ configuration: TrainingConfiguration, _ shape: AdapterShape

@@ -18,7 +18,8 @@ package struct PlannedStep: Sendable, Equatable {
 /// Which rows are trained in which step, in which micro-batch, in which order: a function of the
 /// configuration and of the rows' lengths alone, never of who computes.
 ///
-/// Every epoch visits every training row once, in an order addressed by (seed, epoch); `batchSize`
+/// Every epoch visits every training row once (of files with weights, those that it draws), in an order
+/// addressed by (seed, epoch); `batchSize`
 /// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be made
 /// without those before it, so a resumed run costs nothing extra.
 package struct StepPlan: Sendable {
@@ -42,8 +43,11 @@ package struct StepPlan: Sendable {
     package let slots: Slots?
     /// How a step is dealt out to logical workers; nil: a step is one AdamW step of all its rows.
     package let local: LocalShape?
+    /// Which rows an epoch has; nil: all.
+    package let draw: EpochDraw?
     package let seed: UInt64
     package let shuffles: Bool
+    package let rowsPerEpoch: Int
     package let stepsPerEpoch: Int
     /// Steps of the whole run.
     package let stepCount: Int
@@ -55,13 +59,15 @@ package struct StepPlan: Sendable {
     ///   - slots: threads for which each step is cut; nil: for any number.
     ///   - local: how each step is dealt out to logical workers; `batchSize` is then that of a
     ///     local step.
+    ///   - draw: which rows an epoch has; nil: all.
     ///   - seed: of the run.
     ///   - shuffles: false trains in file order in every epoch.
     ///   - epochs: passes over the rows; not used when `iterations` is given.
     ///   - iterations: steps of the run, however many epochs that takes.
     package init(
         lengths: [Int], batchSize: Int, microBatchTokens: Int, slots: Slots? = nil,
-        local: LocalShape? = nil, seed: UInt64, shuffles: Bool, epochs: Int, iterations: Int?
+        local: LocalShape? = nil, draw: EpochDraw? = nil, seed: UInt64, shuffles: Bool, epochs: Int,
+        iterations: Int?
     ) {
         precondition(!lengths.isEmpty && batchSize > 0, "a plan needs rows and a batch size")
         self.lengths = lengths
@@ -69,9 +75,11 @@ package struct StepPlan: Sendable {
         self.microBatchTokens = microBatchTokens
         self.slots = slots
         self.local = local
+        self.draw = draw
         self.seed = seed
         self.shuffles = shuffles
-        stepsPerEpoch = (lengths.count - 1) / (batchSize * (local?.batchesPerStep ?? 1)) + 1
+        rowsPerEpoch = draw?.rowCount ?? lengths.count
+        stepsPerEpoch = (rowsPerEpoch - 1) / (batchSize * (local?.batchesPerStep ?? 1)) + 1
         let (all, overflow) = stepsPerEpoch.multipliedReportingOverflow(by: epochs)
         stepCount = min(iterations ?? (overflow ? Limits.steps : all), Limits.steps)
     }
@@ -82,14 +90,16 @@ package struct StepPlan: Sendable {
     ///   - configuration: of the run.
     ///   - lengths: tokens of each training row, in file order.
     ///   - costs: what each row costs, in any unit; used with `--slots` alone.
+    ///   - draw: which rows an epoch has; nil: all.
     package init(
-        _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int]
+        _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int],
+        draw: EpochDraw? = nil
     ) {
         self.init(
             lengths: lengths, batchSize: configuration.batchSize,
             microBatchTokens: configuration.microBatchTokens,
             slots: configuration.slots.map { Slots(count: $0, costs: costs()) },
-            local: configuration.localShape,
+            local: configuration.localShape, draw: draw,
             seed: configuration.addressedSeed, shuffles: configuration.shuffle,
             epochs: configuration.epochs, iterations: configuration.iterations)
     }
@@ -118,9 +128,12 @@ package struct StepPlan: Sendable {
 
     /// The order in which an epoch visits the training rows.
     package func order(ofEpoch epoch: Int) -> [Int] {
-        guard shuffles else { return Array(lengths.indices) }
-        return AddressedRandom(seed: seed, purpose: .epochOrder)
-            .permutation(count: lengths.count, UInt32(truncatingIfNeeded: epoch))
+        let rows = draw?.rows(ofEpoch: epoch, seed: seed)
+        guard shuffles else { return rows ?? Array(lengths.indices) }
+        let order = AddressedRandom(seed: seed, purpose: .epochOrder)
+            .permutation(count: rowsPerEpoch, UInt32(truncatingIfNeeded: epoch))
+        guard let rows else { return order }
+        return order.map { rows[$0] }
     }
 
     /// The steps from `first` to the end of the run. Iterating makes each epoch's order once.

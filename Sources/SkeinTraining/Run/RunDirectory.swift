@@ -26,7 +26,8 @@ package final class RunDirectory: Sendable {
         fence.withLock { $0 }.map { FencedStore(base: base, fence: $0) } ?? base
     }
 
-    package var runFile: String { FilePath.join(path, "run.json") }
+    static let runFileName = "run.json"
+    package var runFile: String { FilePath.join(path, Self.runFileName) }
     package var metrics: String { FilePath.join(path, "metrics.jsonl") }
     package var ledger: String { FilePath.join(path, "ledger.jsonl") }
     package var adapter: String { FilePath.join(path, "adapter") }

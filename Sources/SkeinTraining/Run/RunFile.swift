@@ -27,6 +27,12 @@ package struct RunFile: Sendable, Equatable {
     package var knownAnswer: String?
     /// `RowEncoder.version`, which made the rows; nil in a file that an older version wrote.
     package var encoderVersion: Int?
+    /// Whether each epoch draws anew which rows of a file with a broken weight it has. Older versions drew
+    /// once, and do not write it; nor is it written without such a file.
+    package var drawsEachEpoch = false
+    /// SHA-256 of the chat template that was chosen (`--chat-template`); nil, and not written, for the
+    /// model's own and in a file that an older version wrote.
+    package var templateDigest: String?
     /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
@@ -74,6 +80,8 @@ package struct RunFile: Sendable, Equatable {
             ("init_adapter_sha256", optional(initAdapterDigest)),
         ]
         if let encoderVersion { fields.append((Self.encoderKey, .integer(encoderVersion))) }
+        if let templateDigest { fields.append((Self.templateKey, .string(templateDigest))) }
+        if drawsEachEpoch { fields.append((Self.drawKey, .bool(true))) }
         fields += [
             ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
         ]
@@ -91,6 +99,8 @@ package struct RunFile: Sendable, Equatable {
 
     private static let referencesKey = "references_sha256"
     private static let encoderKey = "encoder_version"
+    private static let templateKey = "chat_template_sha256"
+    private static let drawKey = "draws_each_epoch"
     private static let answerKey = "known_answer"
     package static let otherEnginesField = "other_engines_from_step"
 
@@ -169,6 +179,8 @@ package struct RunFile: Sendable, Equatable {
             configuration: configuration)
         referencesDigest = object[Self.referencesKey] as? String
         encoderVersion = object[Self.encoderKey] as? Int
+        templateDigest = object[Self.templateKey] as? String
+        drawsEachEpoch = object[Self.drawKey] as? Bool ?? false
         knownAnswer = object[Self.answerKey] as? String
         if let value = object[Self.otherEnginesField] {
             guard let number = value as? NSNumber, !JSONKind.isBool(number),
@@ -180,6 +192,7 @@ package struct RunFile: Sendable, Equatable {
 
     static let fingerprintField = "fingerprint"
     static let encoderField = "encoder of rows (version)"
+    static let drawField = "rows of a file with a broken weight"
     static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
     static let answerField = "answer to a fixed piece of work (SHA-256)"
     static let referencesField = "log-probabilities under the base model (SHA-256)"
@@ -213,6 +226,10 @@ package struct RunFile: Sendable, Equatable {
         }
         compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
         differences += configuration.differences(from: recorded.configuration)
+        // A file that was edited since.
+        if differences.isEmpty, recorded.templateDigest != nil {
+            compare("chat template (SHA-256)", recorded.templateDigest, templateDigest)
+        }
         if differences.isEmpty, recorded.recipeDigest != nil {
             compare("values of all options (SHA-256)", recorded.recipeDigest, recipeDigest)
         }
@@ -224,6 +241,12 @@ package struct RunFile: Sendable, Equatable {
                 compare(
                     Self.encoderField, recorded.encoderVersion.map(String.init) ?? "4 or older",
                     "\(encoderVersion)")
+                let draws = [recorded, self].map {
+                    $0.drawsEachEpoch ? "drawn for each epoch" : "drawn once (an older version)"
+                }
+                if recorded.drawsEachEpoch || drawsEachEpoch {
+                    compare(Self.drawField, draws[0], draws[1])
+                }
             }
         }
         // They are computed after the first comparison.

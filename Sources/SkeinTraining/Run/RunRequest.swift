@@ -48,6 +48,10 @@ package struct RunRequest: Sendable {
                 }
             }, dataPath: data, version: Version.text, tokenCache: tokenCache,
             allowingUnusedArguments: resuming)
+        let runFile = FilePath.join(output, RunDirectory.runFileName)
+        if resuming, configuration.chatTemplate != nil, DiskStore().exists(runFile) {
+            try job.keepTemplateName(of: RunFile(path: runFile))
+        }
         job.referenceCache =
             tokenCache.map {
                 ReferenceCache(

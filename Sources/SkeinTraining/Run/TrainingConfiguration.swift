@@ -50,6 +50,7 @@ extension TrainingConfiguration {
     package var rowFields: RowFields {
         var fields = self.field.flatMap { RowFields($0) } ?? RowFields()
         fields.comparesAnswers = preferenceLoss != nil
+        fields.readsParagraphs = self.textChunks == true
         return fields
     }
 
@@ -59,6 +60,9 @@ extension TrainingConfiguration {
             beta1: self.beta1, beta2: self.beta2, epsilon: self.epsilon,
             weightDecay: self.weightDecay)
     }
+
+    /// Tokens of the rows into which long texts are cut; nil: they are not.
+    package var chunkLength: Int? { self.textChunks == true ? self.maxLength : nil }
 
     /// The parameters of an adapter that have another learning rate; nil: none has.
     package func rateFactor(_ layout: ParameterLayout) -> RateFactor? {

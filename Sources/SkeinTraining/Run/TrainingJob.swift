@@ -10,7 +10,7 @@ import SkeinText
 /// Nothing of the run is computed or written yet, and no weights are loaded; every mistake in the input
 /// is reported here.
 package struct TrainingJob: Sendable {
-    package let configuration: TrainingConfiguration
+    package private(set) var configuration: TrainingConfiguration
     package let model: ModelDirectory
     package internal(set) var training: [TokenizedRow]
     /// The sequences of each training row, which always stand in one micro-batch.
@@ -28,6 +28,8 @@ package struct TrainingJob: Sendable {
     package let report: DataReport
     /// Whether tokens were encoded or cached; nothing depends on it.
     package let tokenOrigin: TokenOrigin
+    /// Says that the adapter it starts from names another base model; nil: it does not.
+    private let otherBaseName: String?
     /// What is answered after each validation.
     package let samplePrompts: [SamplePrompt]
     /// The text of ids, and the tokens that end an answer, for samples.
@@ -82,7 +84,8 @@ package struct TrainingJob: Sendable {
         let encoder = try RowEncoder(
             encoder: text, format: configuration.promptFormat,
             trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength,
-            comparesAnswers: configuration.preferenceLoss != nil)
+            comparesAnswers: configuration.preferenceLoss != nil,
+            chunkLength: configuration.chunkLength)
         samplePrompts = try encoder.samplePrompts(
             configuration.samplePrompt ?? [], contextLength: model.configuration.contextLength)
         (decode, endOfTurnIDs) = (text.decode, text.endOfTurnIDs)
@@ -101,10 +104,10 @@ package struct TrainingJob: Sendable {
         let split =
             held == nil
             ? Split(
-                count: groups.count, share: configuration.validationSplit,
-                seed: configuration.addressedSeed)
+                rows: encoded.rowGroups, share: configuration.validationSplit,
+                by: configuration.splitBy ?? .row, seed: configuration.addressedSeed)
             : Split(allOf: groups.count)
-        let training = try DataShares(shares: shares, seed: configuration.addressedSeed).applied(
+        let (training, draw) = try DataShares(shares: shares).applied(
             to: split.training.flatMap { encoded.rows[groups[$0]] })
         let trainingGroups = TokenizedRow.groups(of: training)
         let plan = StepPlan(
@@ -116,7 +119,7 @@ package struct TrainingJob: Sendable {
                         + model.configuration.cost(
                             tokens: $1.ids.count, lossTokens: $1.lossTokenCount)
                 }
-            })
+            }, draw: draw)
 
         self.configuration = configuration
         self.model = model
@@ -125,6 +128,7 @@ package struct TrainingJob: Sendable {
         self.shape = shape
         self.plan = plan
         initial = start.parameters
+        otherBaseName = start.otherBaseName
         validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
         let digests = DataDigests(training: training, validation: validation, plan: plan)
         dataIdentity = digests.identity(file: file.digest)
@@ -133,7 +137,7 @@ package struct TrainingJob: Sendable {
         tokenOrigin = source.origin
         report = DataReport(
             lines: file.lines, encoded: encoded, split: split,
-            trainingRows: trainingGroups.count, validation: held?.encoded, test: tested?.encoded,
+            trainingRows: plan.rowsPerEpoch, validation: held?.encoded, test: tested?.encoded,
             plan: plan, configuration: configuration, encoder: encoder)
         var runFile = RunFile(
             version: version,
@@ -145,6 +149,9 @@ package struct TrainingJob: Sendable {
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
         runFile.encoderVersion = RowEncoder.version
+        runFile.drawsEachEpoch = draw != nil
+        runFile.templateDigest =
+            configuration.chatTemplate == nil ? nil : text.templateDigest?.description
         runFile.knownAnswer = KnownAnswer.text(try KnownAnswer.digest(configuration, model))
         self.runFile = runFile
     }
@@ -170,18 +177,23 @@ package struct TrainingJob: Sendable {
     private static func initialAdapter(
         _ configuration: TrainingConfiguration, _ model: ModelDirectory, shape: AdapterShape,
         export: FusedExport?, modelDigest: Background<SHA256.Digest>
-    ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
+    ) throws -> (
+        parameters: AdapterParameters, digest: SHA256.Digest?, otherBaseName: String?
+    ) {
         guard let path = configuration.initAdapter else {
             return (
                 AdapterParameters(
                     shape: shape, seed: configuration.addressedSeed,
-                    base: try BaseNorms.needed(shape, of: model)), nil
+                    base: try BaseNorms.needed(shape, of: model)), nil, nil
             )
         }
         let loaded = try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching)
         let parameters = try loaded.parameters.fitted(to: shape, export)
         if !configuration.anyBase { try loaded.check(base: modelDigest.wait()) }
-        return (parameters, try RegularFile.digest(of: loaded.format.weights(of: path)).digest)
+        return (
+            parameters, try RegularFile.digest(of: loaded.format.weights(of: path)).digest,
+            loaded.otherBaseName(than: model)
+        )
     }
 
     /// The adapter in a folder, as such a run writes its result.
@@ -204,6 +216,20 @@ package struct TrainingJob: Sendable {
             throw AdapterError(error)
         }
         return AdapterParameters(shape: shape, values: try export?.restored(values) ?? values)
+    }
+
+    /// Goes on under the path of the chat template that a run was begun with, if the template is the same:
+    /// it is its bytes, wherever the file lies now.
+    ///
+    /// - Parameter recorded: what the run was begun with.
+    /// - Throws: as `ResolvedRecipe.digest`.
+    mutating func keepTemplateName(of recorded: RunFile) throws(TrainingError) {
+        guard let name = recorded.configuration.chatTemplate, configuration.chatTemplate != nil,
+            let digest = runFile.templateDigest, digest == recorded.templateDigest
+        else { return }
+        configuration.chatTemplate = name
+        runFile.configuration.chatTemplate = name
+        runFile.recipeDigest = try ResolvedRecipe.digest(configuration, shape).description
     }
 
     /// Makes sure that the run in `directory`, if there is one to continue, is this job's.
@@ -247,12 +273,12 @@ package struct TrainingJob: Sendable {
                 base: .init(
                     name: base.name, revision: base.revision, sha256: runFile.modelDigest),
                 data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
-                recipe: configuration.recipeTexts))
+                recipe: configuration.recipeTexts, chatTemplateSHA256: runFile.templateDigest))
     }
 
     /// What an adapter of the embedding or the head means for this model and recipe.
     package var adapterWarnings: [String] {
-        var warnings: [String] = []
+        var warnings = [otherBaseName].compactMap(\.self)
         let edges = shape.configuration.targets.filter { TargetModule.edges.contains($0) }
         if !edges.isEmpty, model.configuration.tiedEmbeddings {
             warnings.append(

@@ -33,7 +33,7 @@ import Testing
                 configuration, lengths: split.training.map { encoded.rows[$0].ids.count },
                 costs: [])
             return DataReport(
-                lines: training.facts(made.remarks), encoded: encoded, split: split,
+                lines: training.facts(made), encoded: encoded, split: split,
                 trainingRows: split.training.count, validation: held, test: tested,
                 plan: plan,
                 configuration: configuration, encoder: encoder)

@@ -1,11 +1,8 @@
-import SkeinBasics
-
 /// How often the rows of each file of a run stand in an epoch (`--data A.jsonl:2,B.jsonl:0.5`).
 ///
-/// Of a weight w, each row of the file stands there floor(w) times, and the rest of w is the
-/// beginning of a permutation of the file's training rows that depends on the seed, the file's place
-/// and their count. Which rows are held out for validation is decided before, so that no copy of them is
-/// trained on.
+/// Of a weight w, each row of the file stands there floor(w) times, and the rest of w is a part of the
+/// file's training rows that each epoch draws anew (`EpochDraw`). Which rows are held out for
+/// validation is decided before, so that no copy of them is trained on.
 struct DataShares {
     /// A file's weight and its rows, whether they can be trained on or not.
     struct Share {
@@ -14,22 +11,23 @@ struct DataShares {
     }
 
     let shares: [Share]
-    let seed: UInt64
 
-    /// The rows of an epoch: file after file, copy after copy, each in file order.
+    /// The training rows: file after file, copy after copy, each in file order.
     ///
     /// Copy c of row n of all N rows has the number n + c N: each stands for itself in the order of an
-    /// epoch, and has its own random numbers.
+    /// epoch, and has its own random numbers. Of the copy of which an epoch draws a part, all rows are
+    /// here.
     ///
     /// - Parameter rows: sequences of the rows that are trained on, numbered through over all files.
-    /// - Returns: `rows` itself if every weight is 1.
+    /// - Returns: `rows` itself if every weight is 1; which of them an epoch has, unless it has all.
     /// - Throws: `TrainingError.tooManyRows`.
-    func applied(to rows: [TokenizedRow]) throws -> [TokenizedRow] {
-        guard shares.contains(where: { $0.file.weight != 1 }) else { return rows }
+    func applied(to rows: [TokenizedRow]) throws -> (rows: [TokenizedRow], draw: EpochDraw?) {
+        guard shares.contains(where: { $0.file.weight != 1 }) else { return (rows, nil) }
         let total = shares.reduce(0) { $0 + $1.rowCount }
         let groups = TokenizedRow.groups(of: rows)
         var result: [TokenizedRow] = []
-        var (next, end) = (0, 0)
+        var pieces: [EpochDraw.Piece] = []
+        var (next, end, count) = (0, 0, 0)
         for (place, share) in shares.enumerated() {
             end += share.rowCount
             let first = next
@@ -39,19 +37,18 @@ struct DataShares {
             guard (copies + 1) * total <= Limits.rows else {
                 throw TrainingError.tooManyRows(path: share.file.path, limit: Limits.rows)
             }
-            func append(_ group: Range<Int>, copy: Int) {
-                result += rows[group].map { $0.renumbered($0.number + copy * total) }
+            func append(copy: Int, drawing drawn: (Int, UInt32)? = nil) {
+                for group in own {
+                    result += rows[group].map { $0.renumbered($0.number + copy * total) }
+                }
+                pieces.append(EpochDraw.Piece(rows: count..<(count + own.count), drawn: drawn))
+                count += own.count
             }
-            for copy in 0..<copies {
-                for group in own { append(group, copy: copy) }
-            }
+            for copy in 0..<copies { append(copy: copy) }
             let extra = share.file.extraRows(of: own.count)
-            let order = AddressedRandom(seed: seed, purpose: .dataShare).permutation(
-                count: own.count, UInt32(place))
-            for index in order.prefix(extra).sorted() {
-                append(own[own.startIndex + index], copy: copies)
-            }
+            if extra > 0 { append(copy: copies, drawing: (extra, UInt32(place))) }
         }
-        return result
+        let isDrawn = pieces.contains { $0.drawn != nil }
+        return (result, isDrawn ? EpochDraw(pieces: pieces) : nil)
     }
 }

@@ -100,6 +100,7 @@ package struct PairFile: Sendable {
             do {
                 switch kind {
                 case .lines: try readLines(bytes)
+                case .text where fields.readsParagraphs: try readParagraphs(bytes)
                 case .text: try readTexts(bytes)
                 case .list: try JSONList(bytes).forEachRow { try add($0) }
                 case .csv, .tsv:
@@ -154,19 +155,54 @@ package struct PairFile: Sendable {
 
         /// Each line is a text.
         private mutating func readTexts(_ bytes: UnsafeRawBufferPointer) throws {
+            var wrapping = WrappedLines()
             try forEachLine(of: bytes) { line, number, offset in
-                let range = offset..<(offset + line.count)
-                do throws(LineProblem) {
-                    guard line.count <= Limits.lineBytes else {
-                        throw .tooLong(bytes: line.count, limit: Limits.lineBytes)
-                    }
-                    guard let text = String(validating: line, as: UTF8.self) else { throw .notUTF8 }
-                    try keep(.text(text), .text, [], number)
-                } catch {
-                    try pass(error, number: number, bytes: range)
-                }
-                try checkCount()
+                wrapping.add(line, number)
+                try addText(line, number: number, bytes: offset..<(offset + line.count))
             }
+            for (index, line) in lines.enumerated() where wrapping.continues(line) {
+                remarks[index].insert(.wrappedLine)
+            }
+        }
+
+        /// What blank lines separate is a text, with the line ends inside of it.
+        private mutating func readParagraphs(_ bytes: UnsafeRawBufferPointer) throws {
+            var (number, next, start, end) = (0, 0, 0, 0)
+            func range() -> Range<Int> { start..<end }
+            try forEachLine(of: bytes) { line, lineNumber, offset in
+                if lineNumber != next {
+                    if number > 0 { try addParagraph(bytes, range(), number) }
+                    (number, start) = (lineNumber, offset)
+                }
+                (next, end) = (lineNumber + 1, offset + line.count)
+            }
+            if number > 0 { try addParagraph(bytes, range(), number) }
+        }
+
+        private mutating func addParagraph(
+            _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ number: Int
+        ) throws {
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            guard text.count <= Limits.lineBytes, text.contains(0x0D) else {
+                return try addText(text, number: number, bytes: range)
+            }
+            let plain = Array(ByteLines(text).map { Array($0.line) }.joined(separator: [0x0A]))
+            try plain.withUnsafeBytes { try addText($0, number: number, bytes: range) }
+        }
+
+        private mutating func addText(
+            _ bytes: UnsafeRawBufferPointer, number: Int, bytes range: Range<Int>
+        ) throws {
+            do throws(LineProblem) {
+                guard bytes.count <= Limits.lineBytes else {
+                    throw .tooLong(bytes: bytes.count, limit: Limits.lineBytes)
+                }
+                guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+                try keep(.text(text), .text, [], number)
+            } catch {
+                try pass(error, number: number, bytes: range)
+            }
+            try checkCount()
         }
 
         private func forEachLine(

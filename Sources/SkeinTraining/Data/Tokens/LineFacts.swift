@@ -23,13 +23,13 @@ package struct LineFacts: Sendable, Equatable {
 extension PairFile {
     /// What the data report says about these lines.
     ///
-    /// - Parameter found: what the encoder remarked on each row.
+    /// - Parameter encoded: the rows that they became.
     /// - Returns: counts, and the first of what is wrong.
-    func facts(_ found: [RowRemarks]) -> LineFacts {
+    func facts(_ encoded: EncodedPairs) -> LineFacts {
         var facts = LineFacts(
-            rowCount: rows.count, badLineCount: badLineCount, firstBadLine: firstBadLine)
-        for (index, remarks) in zip(remarks, found).map({ $0.union($1) }).enumerated() {
-            facts.remarks.add(remarks, line: lines[index], path: path)
+            rowCount: encoded.lines.count, badLineCount: badLineCount, firstBadLine: firstBadLine)
+        for (line, remarks) in zip(encoded.lines, encoded.remarks) {
+            facts.remarks.add(remarks, line: line, path: path)
         }
         return facts
     }

@@ -14,7 +14,7 @@ import SkeinBasics
 enum TokenCacheFile {
     static let magic = Array("SKEINTOK".utf8)
     /// Raised when this layout changes.
-    static let version: UInt64 = 2
+    static let version: UInt64 = 3
     static let headerBytes = 8 + 32 + 8 * Header.fieldCount
     static let digestBytes = 32
 

@@ -36,6 +36,10 @@ struct TokenCacheKey: Sendable, Hashable {
         if kind != .lines { digested.append(kind.rawValue) }
         if !fields.isEmpty { digested.append("fields " + fields.text) }
         if encoder.comparesAnswers { digested.append("pairs of answers") }
+        if let length = encoder.chunkLength {
+            digested.append("text chunks")
+            digested.append(length)
+        }
         digest = digested.finish()
         self.fields = fields
     }

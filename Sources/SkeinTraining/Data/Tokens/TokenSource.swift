@@ -119,9 +119,8 @@ package struct EncodedFile: Sendable, Equatable {
 }
 
 extension EncodedFile {
-    init(_ file: PairFile, _ encoded: (rows: EncodedRows, remarks: [RowRemarks])) {
-        self.init(
-            digest: file.digest, lines: file.facts(encoded.remarks), encoded: encoded.rows)
+    init(_ file: PairFile, _ encoded: EncodedPairs) {
+        self.init(digest: file.digest, lines: file.facts(encoded), encoded: encoded.rows)
     }
 }
 

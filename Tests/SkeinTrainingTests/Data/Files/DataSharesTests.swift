@@ -14,13 +14,13 @@ import Testing
     }
 
     private func numbers(
-        _ weights: [(Double, rows: Int)], _ training: [Int], seed: UInt64 = 1
+        _ weights: [(Double, rows: Int)], _ training: [Int], seed: UInt64 = 1, epoch: Int = 1
     ) throws -> [Int] {
         let shares = DataShares(
             shares: weights.map {
                 .init(file: WeightedFile(path: "p", weight: $0.0), rowCount: $0.rows)
-            }, seed: seed)
-        let result = try shares.applied(to: rows(training))
+            })
+        let (result, draw) = try shares.applied(to: rows(training))
         let groups = TokenizedRow.groups(of: result)
         // Each copy is the row that it is a copy of, with all of its sequences.
         let total = weights.reduce(0) { $0 + $1.rows }
@@ -29,7 +29,13 @@ import Testing
             let original = rows([number % total])
             #expect(result[group].map(\.ids) == original.map(\.ids))
         }
-        return groups.map { result[$0.lowerBound].number }
+        let plan = StepPlan(
+            lengths: groups.map(\.count), batchSize: 4, microBatchTokens: 8, draw: draw, seed: seed,
+            shuffles: false, epochs: 3, iterations: nil)
+        let order = plan.order(ofEpoch: epoch)
+        #expect(order.count == plan.rowsPerEpoch && order == order.sorted())
+        #expect(plan.stepsPerEpoch == (order.count + 3) / 4)
+        return order.map { result[groups[$0].lowerBound].number }
     }
 
     @Test("weights of 1 change nothing")
@@ -62,6 +68,42 @@ import Testing
         #expect(two.filter { $0 < 20 }.map { $0 + 20 } != two.filter { $0 >= 20 })
     }
 
+    @Test("each epoch draws its fraction anew; whole copies stand in all of them")
+    func epochs() throws {
+        let all = Array(0..<40)
+        let epochs = try (1...6).map { try numbers([(1.25, 40)], all, epoch: $0) }
+        #expect(epochs.allSatisfy { $0.prefix(40) == all[...] && $0.count == 50 })
+        let drawn = epochs.map { Array($0.dropFirst(40)) }
+        #expect(Set(drawn).count == 6)
+        // Six quarters of forty rows, drawn independently, leave some out and have most of them.
+        let seen = Set(drawn.joined())
+        #expect(seen.count > 20 && seen.count < 40)
+    }
+
+    @Test("with a shuffle, an epoch has the rows that it draws and no others, each once")
+    func shuffled() throws {
+        let shares = DataShares(
+            shares: [.init(file: WeightedFile(path: "p", weight: 0.5), rowCount: 10)])
+        let (training, draw) = try shares.applied(to: rows(Array(0..<10)))
+        let count = TokenizedRow.groups(of: training).count
+        #expect(count == 10)
+        func plan(_ shuffles: Bool) -> StepPlan {
+            StepPlan(
+                lengths: [Int](repeating: 3, count: count), batchSize: 2, microBatchTokens: 3,
+                draw: draw, seed: 7, shuffles: shuffles, epochs: 4, iterations: nil)
+        }
+        #expect(plan(true).stepCount == 12 && plan(true).mostMicroBatches == 2)
+        for epoch in 1...4 {
+            let rows = plan(true).steps().filter { $0.epoch == epoch }
+                .flatMap { $0.microBatches.joined() }
+            #expect(rows.sorted() == plan(false).order(ofEpoch: epoch))
+            #expect(Set(rows).count == 5)
+        }
+        // Any step can be made without those before it.
+        for step in plan(true).steps() { #expect(step == plan(true).step(step.step)) }
+        #expect(plan(true).digest() != plan(false).digest())
+    }
+
     @Test("a small share of a few rows leaves one; of no rows none")
     func small() throws {
         #expect(try numbers([(0.01, 3)], [0, 1, 2]).count == 1)
@@ -74,8 +116,7 @@ import Testing
         let shares = DataShares(
             shares: [
                 .init(file: WeightedFile(path: "p", weight: 100), rowCount: Limits.rows / 64)
-            ],
-            seed: 0)
+            ])
         #expect(throws: TrainingError.tooManyRows(path: "p", limit: Limits.rows)) {
             try shares.applied(to: rows([0]))
         }

@@ -67,8 +67,8 @@ import Testing
             let kept = try second.file(other)
             #expect(second.origin.cachedRows == 6)
             let plain = try PairFile(path: other, skippingBadLines: true)
-            let remarks = try TokenCacheBench.encoder().encodeWithRemarks(plain).remarks
-            #expect(kept.lines == plain.facts(remarks))
+            let encoded = try TokenCacheBench.encoder().encodeWithRemarks(plain)
+            #expect(kept.lines == plain.facts(encoded))
             #expect(kept.lines.firstBadLine?.error.explanation.place.contains(other) == true)
         }
     }
