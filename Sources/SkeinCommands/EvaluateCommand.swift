@@ -136,7 +136,9 @@ struct EvaluateCommand: Command {
         }
         let files = try DataFiles.evaluated(options.data)
         if let loaded = adapted.loaded {
-            for warning in try TrainedRows.warnings(of: files, adapter: loaded, model: adapted.model) {
+            for warning in try TrainedRows.warnings(
+                of: files, adapter: loaded, model: adapted.model)
+            {
                 io.log.warning(warning)
             }
         }

@@ -39,11 +39,13 @@ extension LoadedAdapter {
 
     private static func isKind(_ word: Substring) -> Bool {
         let names: Set<Substring> = [
-            "gguf", "mlx", "hf", "bnb", "unsloth", "awq", "gptq", "int4", "int8", "fp8", "fp16", "fp32",
+            "gguf", "mlx", "hf", "bnb", "unsloth", "awq", "gptq", "int4", "int8", "fp8", "fp16",
+            "fp32",
             "f16", "f32", "bf16", "4bit", "8bit", "imat", "imatrix", "i1", "ud",
         ]
         if names.contains(word) { return true }
-        let digits = word.hasPrefix("iq") ? word.dropFirst(2) : word.hasPrefix("q") ? word.dropFirst() : ""
+        let digits =
+            word.hasPrefix("iq") ? word.dropFirst(2) : word.hasPrefix("q") ? word.dropFirst() : ""
         return digits.first?.isNumber == true
     }
 }

@@ -80,7 +80,9 @@ package struct TrainedText: Sendable {
                     + (now ?? "without"))
         }
         compare(.template, isSame(source?.text, settings.template, model), settings.template)
-        let arguments = recipe[Option.arguments.rawValue].flatMap { TemplateArgumentText.fields(of: $0) }
+        let arguments = recipe[Option.arguments.rawValue].flatMap {
+            TemplateArgumentText.fields(of: $0)
+        }
         compare(
             .arguments, Self.sorted(arguments ?? []) == Self.sorted(settings.arguments),
             settings.arguments.isEmpty ? nil : JSONValue.object(settings.arguments).written)

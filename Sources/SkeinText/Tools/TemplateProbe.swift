@@ -79,11 +79,12 @@ struct TemplateProbe {
         ]
     }
 
-    /// Whether the template writes a call, and nothing for what is not there.
+    /// What the template makes of a call; nil if it does not write it, or writes something for what is
+    /// not there.
     /// `goesOn`: also where the conversation goes on after it.
-    private func writes(
+    private func written(
         _ content: JSONValue, asText: Bool, goesOn: Bool, _ words: String = ""
-    ) -> Bool {
+    ) -> String? {
         let value = "skein_value"
         let turns = Self.turns(calls: 1, content: content, value: value, asText: asText)
         let result = ChatMessage(fields: [
@@ -94,10 +95,13 @@ struct TemplateProbe {
         ])
         let answer = ChatMessage(role: "assistant", content: "a")
         let more = goesOn ? [result, answer, Self.question] : []
-        guard let text = text(turns + more, withTools: true) else { return false }
+        guard let text = text(turns + more, withTools: true) else { return nil }
         func has(_ word: String) -> Bool { text.utf8.place(of: word.utf8) != nil }
         // An object that is written as a text would have its quotes escaped.
-        return has(Self.name) && has(value) && has(words) && !has("None") && !has(#"\"\#(value)\""#)
+        let isGood =
+            has(Self.name) && has(value) && has(words) && !has("None")
+            && !has(#"\"\#(value)\""#)
+        return isGood ? text : nil
     }
 
     /// What the template makes of a question and its answer, as texts and as lists of one text part.
@@ -135,16 +139,19 @@ struct TemplateProbe {
             template.names.contains("tool_calls")
             || template.literals.contains(Array("tool_calls".utf8))
         for (goesOn, asText) in [(true, false), (true, true), (false, false), (false, true)] {
-            let empty = writes(.text(""), asText: asText, goesOn: goesOn)
-            let null = writes(.null, asText: asText, goesOn: goesOn)
-            guard empty || null else { continue }
+            let empty = written(.text(""), asText: asText, goesOn: goesOn)
+            let null = written(.null, asText: asText, goesOn: goesOn)
+            guard empty != nil || null != nil else { continue }
             own.writesCalls = true
             own.argumentsAsText = asText
-            own.callContent = empty && null ? .asGiven : empty ? .text : .null
+            // Where both are taken and differ, an empty content is a turn of its own beside the calls.
+            own.callContent =
+                null == nil
+                ? .text : empty == nil || empty?.isSame(as: null ?? "") == false ? .null : .asGiven
             let words = "skein_words"
             // Where the answer is the last turn, or where others follow: each is learned in its place.
             own.writesCallsBesideWords = [true, false].contains {
-                writes(.text(words), asText: asText, goesOn: $0, words)
+                written(.text(words), asText: asText, goesOn: $0, words) != nil
             }
             break
         }

@@ -116,7 +116,8 @@ extension RowEncoder {
             for drafts in units {
                 let number = lines.count
                 lines.append(file.lines[index])
-                remarks.append(drafts.reduce(into: file.remarks[index]) { $0.formUnion($1.remarks) })
+                remarks.append(
+                    drafts.reduce(into: file.remarks[index]) { $0.formUnion($1.remarks) })
                 let most = drafts.map(\.usefulCount).max() ?? 0
                 longest = max(longest, most)
                 if most > maximumLength { cut += 1 }

@@ -45,7 +45,8 @@ package struct RowEncoder: Sendable {
     /// before: cached tokens are not used then.
     /// Version 5: pairs in chat format are conversations; a system and tools beside them are read;
     /// a text's end token stands once.
-    package static let version = 5
+    /// Version 6: an empty content beside calls is no content where the template tells them apart.
+    package static let version = 6
 
     package let encoder: TextEncoder
     /// Never `auto`.

@@ -56,8 +56,9 @@ extension TrainedRows {
             maximumLength: configuration.maxLength,
             comparesAnswers: configuration.preferenceLoss != nil,
             chunkLength: configuration.chunkLength)
-        func rows(_ files: [WeightedFile], skippingBadLines: Bool) throws -> [ArraySlice<TokenizedRow>]
-        {
+        func rows(_ files: [WeightedFile], skippingBadLines: Bool) throws -> [ArraySlice<
+            TokenizedRow
+        >] {
             try encoder.encode(
                 files: files, fields: configuration.rowFields, skippingBadLines: skippingBadLines
             ).rowGroups

@@ -84,26 +84,6 @@ package struct StepPlan: Sendable {
         stepCount = min(iterations ?? (overflow ? Limits.steps : all), Limits.steps)
     }
 
-    /// The plan for the training rows of a run.
-    ///
-    /// - Parameters:
-    ///   - configuration: of the run.
-    ///   - lengths: tokens of each training row, in file order.
-    ///   - costs: what each row costs, in any unit; used with `--slots` alone.
-    ///   - draw: which rows an epoch has; nil: all.
-    package init(
-        _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int],
-        draw: EpochDraw? = nil
-    ) {
-        self.init(
-            lengths: lengths, batchSize: configuration.batchSize,
-            microBatchTokens: configuration.microBatchTokens,
-            slots: configuration.slots.map { Slots(count: $0, costs: costs()) },
-            local: configuration.localShape, draw: draw,
-            seed: configuration.addressedSeed, shuffles: configuration.shuffle,
-            epochs: configuration.epochs, iterations: configuration.iterations)
-    }
-
     /// A bound on the micro-batches of a step: what a step of the longest rows would have.
     package var mostMicroBatches: Int {
         if let local { return min(local.workers, lengths.count) }

@@ -27,7 +27,8 @@ import Testing
 
     @Test("rows without a prompt, or with one each, are split as rows are")
     func single() {
-        let none = Split(prompts: prompts([String?](repeating: nil, count: 40)), share: 0.2, seed: 3)
+        let none = Split(
+            prompts: prompts([String?](repeating: nil, count: 40)), share: 0.2, seed: 3)
         #expect(none == Split(count: 40, share: 0.2, seed: 3))
         let each = Split(prompts: prompts((0..<40).map { "p\($0)" }), share: 0.2, seed: 3)
         #expect(each == none)

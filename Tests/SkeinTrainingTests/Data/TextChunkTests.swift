@@ -43,7 +43,9 @@ import Testing
             #expect([5] + learned == ids, "\(count), \(length)")
             #expect(rows.rows.count == (ids.count - 2) / (length - 1) + 1)
             #expect(rows.rows.map(\.number) == Array(rows.rows.indices))
-            #expect(rows.rows.count { $0.ids.first == 5 } == 1 && rows.rows.count { $0.ids.last == 1 } == 1)
+            #expect(
+                rows.rows.count { $0.ids.first == 5 } == 1
+                    && rows.rows.count { $0.ids.last == 1 } == 1)
             #expect(rows.cutCount == 0 && rows.skippedCount == 0)
             let lengths = rows.rows.map(\.ids.count)
             #expect((lengths.max() ?? 0) - (lengths.min() ?? 0) <= 1, "about equal")
@@ -53,7 +55,8 @@ import Testing
     @Test("without it, a text loses what is beyond the longest row")
     func without() throws {
         let rows = try encoded(
-            "{\"text\":\"abcdefghijklmnopqrstuvwxyz\"}\n", name: "d.jsonl", length: 10, chunks: false
+            "{\"text\":\"abcdefghijklmnopqrstuvwxyz\"}\n", name: "d.jsonl", length: 10,
+            chunks: false
         ).rows
         #expect(rows.rows.count == 1 && rows.cutCount == 1)
     }
@@ -92,7 +95,8 @@ import Testing
                 Array("ab\n\ncd\n".utf8) + [0xFF] + Array("\n\nef".utf8), to: directory + "/d.txt")
             var fields = RowFields()
             fields.readsParagraphs = true
-            let file = try PairFile(path: directory + "/d.txt", fields: fields, skippingBadLines: true)
+            let file = try PairFile(
+                path: directory + "/d.txt", fields: fields, skippingBadLines: true)
             #expect(file.rows == [.text("ab"), .text("ef")])
             #expect(file.badLineCount == 1 && file.firstBadLine?.number == 3)
         }

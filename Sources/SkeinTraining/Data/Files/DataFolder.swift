@@ -40,9 +40,11 @@ struct DataFolder {
             throw TrainingError.savedDataset(directory: path)
         }
         var others: [String] = []
-        for name in names.sorted().prefix(Limits.dataFolders) where !name.hasPrefix(".") {
+        let folders = names.sorted().lazy.filter { name in
+            !name.hasPrefix(".") && DataFiles.isDirectory(FilePath.join(path, name))
+        }
+        for name in folders.prefix(Limits.dataFolders) where Part.train.names != [name] {
             let folder = FilePath.join(path, name)
-            guard DataFiles.isDirectory(folder), Part.train.names != [name] else { continue }
             if try Self.files(for: .train, in: folder) != nil { others.append(name) }
         }
         guard others.count <= 1 else {
@@ -71,7 +73,7 @@ struct DataFolder {
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
     /// is of another kind, else the parts `train-00000-of-00002.parquet` and so on, else all Parquet
-    /// files of the folder `train`, in order.
+    /// files (or, without any, all .jsonl files) of the folder `train`, in order.
     private static func files(for part: Part, in directory: String) throws -> [WeightedFile]? {
         let names = try DiskStore().names(in: directory)
         let present = Set(names)
@@ -92,8 +94,9 @@ struct DataFolder {
             guard DataFiles.isDirectory(folder) else { continue }
             let inner = try DiskStore().names(in: folder)
             if let shards = try shards(of: part, in: folder, inner) { return shards }
-            let files = inner.filter { $0.hasSuffix(".parquet") }
-            guard !files.isEmpty else { continue }
+            let found = [".parquet", ".jsonl"].map { suffix in inner.filter { $0.hasSuffix(suffix) }
+            }
+            guard let files = found.first(where: { !$0.isEmpty }) else { continue }
             try check(count: files.count)
             return files.sorted().map { WeightedFile(path: FilePath.join(folder, $0)) }
         }

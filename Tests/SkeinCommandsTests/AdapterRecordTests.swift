@@ -1,0 +1,137 @@
+import SkeinBasics
+import SkeinTestSupport
+import SkeinText
+import SkeinTraining
+import Testing
+
+@testable import SkeinCommands
+
+/// What an adapter's own record, and the run around it, say to the commands that use it.
+@Suite struct AdapterRecordTests {
+    private static let template = """
+        {% if a is defined %}{{ a }}{% endif %}{% for m in messages %}\
+        {{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' }}{% endfor %}\
+        {% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}
+        """
+
+    private struct Place {
+        let directory: String
+
+        /// Runs `skein COMMAND` on the tiny model; a word that is the name of a file here is its path.
+        func run(_ words: [String]) throws -> (status: Int32, output: String, error: String) {
+            let process = CapturedProcess()
+            let given = words.map { word in
+                DiskStore().exists(directory + "/" + word) || word == "run"
+                    ? directory + "/" + word : word
+            }
+            let status = CommandLineTool.run(
+                given + ["--model", directory + "/tiny.gguf", "--threads", "1"], process.io())
+            return (status, process.output, process.error)
+        }
+    }
+
+    private func withPlace(_ body: (Place) throws -> Void) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try AtomicFile.write(TinyModel().gguf().bytes(), to: directory + "/tiny.gguf")
+            let rows = ["the", "in", "of", "he", "th"].map {
+                "{\"prompt\": \"\($0)\", \"completion\": \"in \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
+            try AtomicFile.write(
+                rows[0] + rows[0].replacing("in the", with: "of"),
+                to: directory + "/one.jsonl")
+            try AtomicFile.makeDirectory(directory + "/other")
+            for name in ["t.jinja", "other/same.jinja"] {
+                try AtomicFile.write(Self.template, to: directory + "/" + name)
+            }
+            try AtomicFile.write("{{ '' }}" + Self.template, to: directory + "/other/t.jinja")
+            try body(Place(directory: directory))
+        }
+    }
+
+    private static let train = [
+        "train", "--data", "rows.jsonl", "--output", "run", "--iterations", "1", "--rank", "1",
+    ]
+
+    @Test("an adapter that was trained with another template or argument says so where it is used")
+    func otherText() throws {
+        try withPlace { place in
+            let trained = try place.run(
+                Self.train + ["--chat-template", "t.jinja", "--template-argument", "a=of"])
+            #expect(trained.status == 0, "\(trained.error)")
+            let ask = [
+                "generate", "--adapter", "run/adapter", "--prompt", "he", "--max-tokens", "1",
+            ]
+            let bare = try place.run(ask)
+            #expect(bare.status == 0)
+            #expect(
+                bare.error.contains("trained with --chat-template t.jinja, and is used without"))
+            #expect(bare.error.contains("--template-argument a=of, and is used without"))
+            // The same bytes under another name are the same template.
+            let same = try place.run(
+                ask + ["--chat-template", "other/same.jinja", "--template-argument", "a=of"])
+            #expect(
+                same.status == 0 && !same.error.contains("than it has learned"), "\(same.error)")
+            let other = try place.run(
+                ask + ["--chat-template", "other/t.jinja", "--template-argument", "{\"a\":\"of\"}"])
+            #expect(other.error.contains("--chat-template t.jinja, and is used with"))
+            #expect(!other.error.contains("template-argument"))
+            let raw = try place.run(ask + ["--raw"])
+            #expect(raw.error.contains("with a chat template, and is used without one"))
+            let evaluated = try place.run(
+                ["evaluate", "--adapter", "run/adapter", "--data", "one.jsonl"])
+            #expect(evaluated.error.contains("--chat-template t.jinja, and is used without"))
+        }
+    }
+
+    @Test("a run goes on with the same template under another path, and not with another one")
+    func movedTemplate() throws {
+        try withPlace { place in
+            let quiet = try place.run(Self.train + ["--chat-template", "t.jinja"])
+            #expect(quiet.status == 0, "\(quiet.error)")
+            let file = place.directory + "/run/run.json"
+            let begun = try BoundedInput.read(path: file, limit: 1 << 20)
+            let moved = try place.run(
+                Self.train + ["--resume", "--chat-template", "other/same.jinja"])
+            #expect(moved.status == 0, "\(moved.error)")
+            #expect(try BoundedInput.read(path: file, limit: 1 << 20) == begun)
+            let other = try place.run(
+                Self.train + ["--resume", "--chat-template", "other/t.jinja"])
+            #expect(other.status == 65 && other.error.contains("chat-template"), "\(other.error)")
+            // The file was edited.
+            try AtomicFile.write("{{ '' }}" + Self.template, to: place.directory + "/t.jinja")
+            let edited = try place.run(Self.train + ["--resume", "--chat-template", "t.jinja"])
+            #expect(edited.status == 65 && edited.error.contains("chat template (SHA-256)"))
+        }
+    }
+
+    @Test("evaluate says how many of its rows the adapter was trained on")
+    func trainedRows() throws {
+        try withPlace { place in
+            let trained = try place.run(Self.train + ["--validation-split", "0"])
+            #expect(trained.status == 0, "\(trained.error)")
+            func warnings(_ file: String) throws -> String {
+                let found = try place.run(["evaluate", "--adapter", "run/adapter", "--data", file])
+                #expect(found.status == 0, "\(found.error)")
+                return found.error
+            }
+            #expect(try warnings("rows.jsonl").contains("5 of 5 test rows are trained on, too"))
+            let one = try warnings("one.jsonl")
+            #expect(one.contains("1 of 2 test rows are trained on, too"))
+            #expect(one.contains("1 of 2 test rows have the prompt of a training row"))
+            // Without the run's data, its digest is still in the adapter's record.
+            let rows = place.directory + "/rows.jsonl"
+            try DiskStore().rename(rows, to: place.directory + "/moved.jsonl")
+            #expect(try warnings("moved.jsonl").contains("is not known"))
+            try DiskStore().remove(place.directory + "/run/run.json")
+            #expect(try warnings("moved.jsonl").contains("trained on this very data"))
+            #expect(try !warnings("one.jsonl").contains("trained on"))
+        }
+    }
+
+    @Test("the record's options have the names that the options have")
+    func names() {
+        let names = RecipeOptions.options.map(\.description.name)
+        #expect(TrainedText.Option.allCases.allSatisfy { names.contains($0.rawValue) })
+    }
+}
