@@ -50,7 +50,8 @@ extension RowEncoder {
     /// Encodes all rows of a file, in file order.
     ///
     /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
-    ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`.
+    ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`;
+    ///   `TokenizerError.textTooSlow`, `.noEmbedding`.
     package func encode(_ file: PairFile) throws -> EncodedRows {
         try encode(file, rowTokens: Limits.rowTokens)
     }
@@ -60,8 +61,15 @@ extension RowEncoder {
     }
 
     /// The same with what there is to remark on each row.
+    ///
+    /// - Parameters:
+    ///   - file: its rows are encoded.
+    ///   - rowTokens: tokens of all sequences of a row together.
+    ///   - checksTokens: whether a token without an embedding is an error.
+    /// - Returns: the rows, and remarks on each that the file has.
+    /// - Throws: as `encode`.
     func encodeWithRemarks(
-        _ file: PairFile, rowTokens: Int = Limits.rowTokens
+        _ file: PairFile, rowTokens: Int = Limits.rowTokens, checksTokens: Bool = true
     ) throws -> (rows: EncodedRows, remarks: [RowRemarks]) {
         var remarks: [RowRemarks] = []
         remarks.reserveCapacity(file.rows.count)
@@ -92,6 +100,7 @@ extension RowEncoder {
                 throw TrainingError.rewrittenTooLong(
                     path: file.path, line: file.lines[number], limit: "\(rowTokens) tokens")
             }
+            if checksTokens { try check(encoded, path: file.path, line: file.lines[number]) }
             if encoded.isEmpty { skippedLines.append(file.lines[number]) }
             rows += encoded
         }
@@ -105,6 +114,15 @@ extension RowEncoder {
         return (encoded, remarks)
     }
 
+    /// Refuses a row with a token that the model has no embedding for.
+    func check(_ sequences: [TokenizedRow], path: String, line: Int) throws {
+        do {
+            for sequence in sequences { try encoder.check(sequence.ids) }
+        } catch {
+            throw Self.placed(error, path: path, line: line)
+        }
+    }
+
     /// An error of a row with the row's place.
     private static func placed(_ error: any Error, path: String, line: Int) -> any Error {
         switch error {
@@ -116,9 +134,7 @@ extension RowEncoder {
         case TrainingError.lostAnswer: TrainingError.lostAnswer(path: path, line: line)
         case TrainingError.noEndOfTurn(let found, _, _):
             TrainingError.noEndOfTurn(found: found, path: path, line: line)
-        case TokenizerError.textTooSlow(let expression, let bytes, _):
-            TokenizerError.textTooSlow(
-                expression: expression, bytes: bytes, place: "\(path):\(line)")
+        case let problem as TokenizerError: problem.at("\(path):\(line)")
         case let problem as TemplateError:
             TrainingError.badConversation(path: path, line: line, problem: problem)
         case let problem as ToolProblem:
