@@ -110,13 +110,11 @@ package struct AdaptedModel: Sendable {
             preference: preference)
     }
 
-    /// The model's tokenizer, after a check that the model has an embedding for each of its ids.
+    /// The model's tokenizer, which refuses texts with tokens that the model has no embedding for.
     ///
-    /// - Throws: `TokenizerError`, `VocabularyError`.
+    /// - Throws: `TokenizerError`.
     package func tokenizer() throws -> Tokenizer {
-        let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
-        return tokenizer
+        try Tokenizer(model: model.raw, embeddings: model.configuration.vocabularySize)
     }
 }
 
@@ -139,7 +137,7 @@ extension AdaptedModel {
     ///   - maximumTokens: tokens that the answer may have.
     ///   - tokenizer: the model's.
     /// - Returns: the prompt, which has at least one token.
-    /// - Throws: `GenerationError`, `TemplateError`, `ChatTemplateError`, `FileError`.
+    /// - Throws: `GenerationError`, `TokenizerError`, `TemplateError`, `ChatTemplateError`, `FileError`.
     package func prompt(
         _ text: String, system: String?, raw: Bool,
         chat: ChatTemplateSettings = ChatTemplateSettings(), maximumTokens: Int,
@@ -166,7 +164,9 @@ extension AdaptedModel {
             }
             // As rows in the format eos begin.
             let ids = try tokenizer.ids(ofWhole: text)
-            return ids + [tokenizer.endID].compactMap { $0 == ids.last ? nil : $0 }
+            let end = [tokenizer.endID].compactMap { $0 == ids.last ? nil : $0 }
+            try tokenizer.check(end)
+            return ids + end
         }
         let turns = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
         let prepared = try renderer.prepared(turns + [ChatMessage(role: "user", content: text)])

@@ -131,9 +131,14 @@ struct GenerateCommand: Command {
         let tokenizer = try adapted.tokenizer()
         // Before anything is computed.
         let grammar = try options.grammar?.compiled(for: tokenizer)
-        let prompt = try adapted.prompt(
-            options.prompt, system: options.system, raw: options.raw, chat: options.chat,
-            maximumTokens: options.maximumTokens, tokenizer: tokenizer)
+        let prompt: AdaptedModel.Prompt
+        do {
+            prompt = try adapted.prompt(
+                options.prompt, system: options.system, raw: options.raw, chat: options.chat,
+                maximumTokens: options.maximumTokens, tokenizer: tokenizer)
+        } catch let error as TokenizerError {
+            throw error.at("--prompt")
+        }
         let matcher = try grammar.flatMap {
             try options.grammar?.matcher($0, limit: prompt.maximumTokens)
         }
@@ -152,7 +157,7 @@ struct GenerateCommand: Command {
         let generator = Generator(
             session: reader,
             sampler: options.sampler, stopTokens: tokenizer.endOfTurnIDs,
-            tokenCount: tokenizer.vocabularySize)
+            tokenCount: tokenizer.usableCount)
         try answer(prompt, generator, matcher, tokenizer, io)
     }
 

@@ -57,18 +57,27 @@ struct TokenizeCommand: Command {
 
     func run(_ io: CommandIO) throws {
         let model = try ModelDirectory.open(options.model)
-        let tokenizer = try Tokenizer(model: model.raw)
+        let tokenizer = try Tokenizer(
+            model: model.raw, embeddings: model.configuration.vocabularySize)
         let renderer = options.chat ? try renderer(of: model, tokenizer) : nil
         _ = try renderer?.template
         for (index, word) in options.texts.enumerated() {
             let text = try TextArgument(word, number: index + 1, io)
             if options.decode {
                 try decode(text, tokenizer, io)
-            } else if let renderer {
-                try encode(text, renderer, tokenizer, io)
-            } else {
-                let ids = try text.bytes.withUnsafeBufferPointer { try tokenizer.ids(ofUTF8: $0) }
-                try show(ids, rendered: nil, tokenizer, io)
+                continue
+            }
+            do {
+                if let renderer {
+                    try encode(text, renderer, tokenizer, io)
+                } else {
+                    let ids = try text.bytes.withUnsafeBufferPointer {
+                        try tokenizer.ids(ofUTF8: $0)
+                    }
+                    try show(ids, rendered: nil, tokenizer, io)
+                }
+            } catch let error as TokenizerError {
+                throw error.at(text.place)
             }
         }
     }

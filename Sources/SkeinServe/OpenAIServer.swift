@@ -85,8 +85,8 @@ package final class OpenAIServer: Sendable {
         _ model: ModelDirectory, _ options: Options, sources: ServeSources = ServeSources(),
         log: Log
     ) throws {
-        let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
+        let tokenizer = try Tokenizer(
+            model: model.raw, embeddings: model.configuration.vocabularySize)
         // What can be refused is refused before anything that takes long.
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)

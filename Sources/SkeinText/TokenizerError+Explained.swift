@@ -14,6 +14,10 @@ extension TokenizerError: Explained {
                 what: "the tokenizer has \(bytes) bytes; the limit is \(limit)", place: path,
                 remedy: "check that this file is the model's tokenizer.json or tokenizer.model",
                 status: .badData)
+        case .invalid(let flaw, let source) where flaw.isLimit:
+            Explanation(
+                what: "the tokenizer is too large for Skein: \(flaw.prose)", place: source,
+                remedy: "use a model with a smaller tokenizer", status: .badData)
         case .invalid(let flaw, let source):
             Explanation(
                 what: "the tokenizer is damaged: \(flaw.prose)", place: source,
@@ -29,11 +33,30 @@ extension TokenizerError: Explained {
                 place: place ?? "",
                 remedy: "cut the text into shorter ones, or shorten what it repeats",
                 status: .badData)
+        case .noEmbedding(let piece, let id, let rows, let place):
+            Explanation(
+                what: "the text has the token \(quoted(piece)), whose id is \(id), and the model"
+                    + " has embeddings for the ids 0 to \(rows - 1) only",
+                place: place ?? "",
+                remedy: "leave this token out of the text, or use a model that has an embedding"
+                    + " for it",
+                status: .badData)
         }
     }
 }
 
 extension TokenizerError.Flaw {
+    /// Whether other programs may read the tokenizer, which is only larger than what is read here.
+    fileprivate var isLimit: Bool {
+        switch self {
+        case .tooManyTokens, .tooManyMerges, .tooManyPieceBytes, .addedTokenTooLong,
+            .scoredPieceTooLong:
+            true
+        case .idOutOfRange(_, let id, let limit): id >= limit && limit == TokenizerLimits.tokens
+        default: false
+        }
+    }
+
     /// What is wrong, as the end of a sentence.
     fileprivate var prose: String {
         switch self {
@@ -48,20 +71,14 @@ extension TokenizerError.Flaw {
             "token \(quoted(piece)) has the ids \(first) and \(second)"
         case .duplicateID(let id, let first, let second):
             "id \(id) belongs to the tokens \(quoted(first)) and \(quoted(second))"
-        case .missingID(let id): "no token has id \(id), although higher ids are in use"
         case .idOutOfRange(let piece, let id, let limit):
             "\(quoted(piece)) has id \(id), which is not in 0..<\(limit)"
         case .countMismatch(let path, let expected, let found):
             "\(path) has \(found) entries, not \(expected)"
-        case .unknownTokenType(let id, let type): "token \(id) has the unknown type \(type)"
         case .malformedMerge(let rank, let text):
             "merge \(rank) is \(quoted(text)), not two tokens with one space between them"
         case .unknownMergeToken(let rank, let piece):
             "merge \(rank) needs the token \(quoted(piece)), which the vocabulary lacks"
-        case .duplicateMerge(let first, let second, let text):
-            "merges \(first) and \(second) are both \(quoted(text))"
-        case .addedTokenConflict(let piece, let listed, let vocabulary):
-            "added token \(quoted(piece)) has id \(listed), but \(vocabulary) in the vocabulary"
         case .addedTokenTooLong(let id, let bytes, let limit):
             "added token \(id) has \(bytes) bytes; the limit is \(limit)"
         case .malformedField(let offset): "the field at byte \(offset) is malformed or cut"
@@ -69,8 +86,6 @@ extension TokenizerError.Flaw {
         case .scoredPieceTooLong(let id, let bytes, let limit):
             "token \(id) has \(bytes) bytes; the limit for one with a score is \(limit)"
         case .malformedCharacterMap: "its map of characters (precompiled_charsmap) is malformed"
-        case .unknownRoleToken(let role, let piece):
-            "\(role) is \(quoted(piece)), which is not in the vocabulary"
         }
     }
 }
@@ -100,6 +115,8 @@ extension TokenizerError.Feature {
             "the tokenizer's expression \(quoted(pattern)) is not supported: \(flaw.prose)"
         case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
         case .decoder(let name): "the decoder \"\(name)\" is not supported"
+        case .tokenWithoutEmbedding(let id):
+            "token \(id) is made by merges and has no embedding, which a GGUF file cannot say"
         case .option(let name, let value):
             "the tokenizer option \(name) = \(value) is not supported"
         }
@@ -122,6 +139,7 @@ extension TokenizerError.Feature {
         case .decoder:
             "use a model with the decoders of a byte-level or a SentencePiece tokenizer: ByteLevel,"
                 + " or Metaspace, Replace, ByteFallback, Fuse and Strip"
+        case .tokenWithoutEmbedding: "write a folder instead, which keeps the tokenizer's files"
         case .option: "use a model without this option"
         }
     }

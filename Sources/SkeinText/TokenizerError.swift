@@ -11,6 +11,9 @@ package enum TokenizerError: Error, Equatable {
     /// This expression takes too long for a text, at a piece of it that has `bytes`. `place` is the
     /// file and line of the text, if somebody knows.
     case textTooSlow(expression: String, bytes: Int, place: String? = nil)
+    /// A text has a token for which the model has no embedding: it has `rows` of them. `place` is where
+    /// the text stands, if that is known.
+    case noEmbedding(piece: String, id: Int, rows: Int, place: String? = nil)
 
     /// A contradiction in a definition.
     package enum Flaw: Sendable, Equatable {
@@ -29,22 +32,14 @@ package enum TokenizerError: Error, Equatable {
         case duplicateToken(String, first: Int, second: Int)
         /// Two pieces have the same id.
         case duplicateID(Int, first: String, second: String)
-        /// No piece has this id although a higher one is in use.
-        case missingID(Int)
         /// The id of `piece` is negative or not below `limit`.
         case idOutOfRange(piece: String, id: Int, limit: Int)
         /// Two lists that must be equally long are not.
         case countMismatch(path: String, expected: Int, found: Int)
-        /// The format does not define this token type.
-        case unknownTokenType(id: Int, type: Int)
         /// The merge of this rank is not two pieces with one space between them.
         case malformedMerge(rank: Int, text: String)
         /// The merge of this rank names `piece`, or makes it, but the vocabulary lacks it.
         case unknownMergeToken(rank: Int, piece: String)
-        /// The same pair is merged by two ranks.
-        case duplicateMerge(first: Int, second: Int, text: String)
-        /// An added token has one id in its list and another in the vocabulary.
-        case addedTokenConflict(piece: String, listed: Int, vocabulary: Int)
         case addedTokenTooLong(id: Int, bytes: Int, limit: Int)
         /// A field of a tokenizer.model is malformed or cut.
         case malformedField(offset: Int)
@@ -53,8 +48,6 @@ package enum TokenizerError: Error, Equatable {
         case scoredPieceTooLong(id: Int, bytes: Int, limit: Int)
         /// A precompiled map of characters is not base64, or its sizes do not fit.
         case malformedCharacterMap
-        /// The piece that `role` (such as "eos_token") names is not in the vocabulary.
-        case unknownRoleToken(role: String, piece: String)
     }
 
     /// A part of a definition that is not supported.
@@ -67,7 +60,22 @@ package enum TokenizerError: Error, Equatable {
         case expression(String, ExpressionFlaw)
         case normalizer(String)
         case decoder(String)
+        /// As GGUF metadata: a token that merges make and that has no embedding.
+        case tokenWithoutEmbedding(id: Int)
         /// An option with a value other than the usual one.
         case option(name: String, value: String)
+    }
+}
+
+extension TokenizerError {
+    /// This error of a text with the place of the text; any other as it is.
+    package func at(_ place: String) -> TokenizerError {
+        switch self {
+        case .textTooSlow(let expression, let bytes, _):
+            .textTooSlow(expression: expression, bytes: bytes, place: place)
+        case .noEmbedding(let piece, let id, let rows, _):
+            .noEmbedding(piece: piece, id: id, rows: rows, place: place)
+        default: self
+        }
     }
 }

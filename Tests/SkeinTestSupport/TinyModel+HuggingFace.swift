@@ -60,7 +60,9 @@ extension TinyModel {
     private func tokenizer() -> [String: Any] {
         var vocabulary: [String: Int] = [:]
         for (id, token) in TinyVocabulary.tokens.enumerated() { vocabulary[token] = id }
-        let added: [[String: Any]] = TinyVocabulary.specials.enumerated().map { id, text in
+        let specials = TinyVocabulary.specials.enumerated().map { ($0, $1) }
+        let extra = extraTokens.enumerated().map { ($0 + vocabularySize, $1) }
+        let added: [[String: Any]] = (specials + extra).map { id, text in
             [
                 "id": id, "content": text, "special": true, "normalized": false,
                 "single_word": false, "lstrip": false, "rstrip": false,

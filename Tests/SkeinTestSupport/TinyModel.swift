@@ -24,6 +24,8 @@ package struct TinyModel: Sendable {
     package var contextLength = 256
     package var ropeTheta: Float = 10_000
     package var tiedEmbeddings = true
+    /// Special tokens behind all others, for which there are no embeddings.
+    package var extraTokens: [String] = []
     /// The type of the matrices in a GGUF file; norms are always F32.
     package var weightType = WeightType.f32
     package var seed: UInt64 = 1
@@ -169,11 +171,12 @@ package struct TinyModel: Sendable {
 
     private var tokenizerMetadata: [(key: String, value: GGUFImage.Value)] {
         let controls = TinyVocabulary.specials.count
-        let types = (0..<vocabularySize).map { Int32($0 < controls ? 3 : 1) }
+        let tokens = TinyVocabulary.tokens + extraTokens
+        let types = tokens.indices.map { Int32($0 < controls || $0 >= vocabularySize ? 3 : 1) }
         return [
             ("tokenizer.ggml.model", .string("gpt2")),
             ("tokenizer.ggml.pre", .string("smollm")),
-            ("tokenizer.ggml.tokens", .strings(TinyVocabulary.tokens)),
+            ("tokenizer.ggml.tokens", .strings(tokens)),
             ("tokenizer.ggml.token_type", .int32s(types)),
             ("tokenizer.ggml.merges", .strings(TinyVocabulary.merges)),
             ("tokenizer.ggml.bos_token_id", .uint32(1)),

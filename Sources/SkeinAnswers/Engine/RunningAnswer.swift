@@ -148,7 +148,7 @@ final class RunningAnswer {
     private func pick(
         _ all: UnsafeBufferPointer<Float>, among masks: (fitting: TokenMask, of: TokenMask)? = nil
     ) throws -> Int32 {
-        let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenizer.vocabularySize))
+        let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenizer.usableCount))
         guard Sampler.areFinite(logits) else { throw GenerationError.notFinite }
         let position = tokens.count
         func choose(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
@@ -241,7 +241,7 @@ final class RunningAnswer {
     private func record(_ token: Int32, _ logits: UnsafeBufferPointer<Float>?) {
         guard let count = job.logprobs else { return }
         piece.tokens.append(
-            logits.map { Logprobs.record(token, $0.prefix(tokenizer.vocabularySize), top: count) }
+            logits.map { Logprobs.record(token, $0.prefix(tokenizer.usableCount), top: count) }
                 ?? TokenRecord(token: token, logprob: 0))
     }
 
@@ -254,6 +254,6 @@ final class RunningAnswer {
         guard position + 1 < job.prompt.count else { return }
         piece.promptTokens.append(
             Logprobs.record(
-                job.prompt[position + 1], logits.prefix(tokenizer.vocabularySize), top: count))
+                job.prompt[position + 1], logits.prefix(tokenizer.usableCount), top: count))
     }
 }

@@ -194,7 +194,7 @@ package struct ToolGuide: Sendable {
     private func nextAfterCall() throws -> Next {
         guard used < limit, let first = parts.callNext?.first else { return .end }
         let ends = parts.listEnd.prefix(1)
-        let size = tokenizer.vocabularySize
+        let size = tokenizer.usableCount
         let all = TokenMask([first] + ends, size: size, allowsEnd: ends.isEmpty)
         let fits = try fits(after: parts.callNext?.count ?? 0)
         let fitting =

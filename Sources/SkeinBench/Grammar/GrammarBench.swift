@@ -22,7 +22,8 @@ package struct GrammarBench {
 
     init(modelPath: String, threads: Int) throws {
         model = try ModelDirectory.open(modelPath)
-        tokenizer = try Tokenizer(model: model.raw)
+        tokenizer = try Tokenizer(
+            model: model.raw, embeddings: model.configuration.vocabularySize)
         team = ComputeTeam(threadCount: threads)
         weights = try GenerationWeights(model: model, team: team)
     }
@@ -82,14 +83,14 @@ package struct GrammarBench {
         _ vocabulary: TokenVocabulary, _ effort: Effort
     ) throws -> GrammarResult.Decode {
         let prompt = (0..<Self.promptTokens).map {
-            Int32((1000 + 37 * $0) % tokenizer.vocabularySize)
+            Int32((1000 + 37 * $0) % tokenizer.usableCount)
         }
         let session = DecoderSession(
             weights: weights, adapter: nil, capacity: Self.promptTokens + Self.valueTokens,
             team: team, answerRows: Generator.forcedRows)
         let generator = Generator(
             session: session, sampler: Sampler(), stopTokens: tokenizer.endOfTurnIDs,
-            tokenCount: tokenizer.vocabularySize)
+            tokenCount: tokenizer.usableCount)
         let grammar = try CompiledGrammar(schema: Array(Self.structure.utf8), vocabulary)
         func guided(asksAlways: Bool) throws -> (tokens: [Int32], timing: Timing) {
             session.truncate(to: 0)

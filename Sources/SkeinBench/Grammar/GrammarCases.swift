@@ -30,10 +30,10 @@ package struct GrammarCases {
     /// - Throws: what the model and its tokenizer throw.
     package init(modelPath: String, seed: UInt64, threads: Int?) throws {
         let model = try ModelDirectory.open(modelPath)
-        tokenizer = try Tokenizer(model: model.raw)
+        tokenizer = try Tokenizer(
+            model: model.raw, embeddings: model.configuration.vocabularySize)
         vocabulary = TokenVocabulary(tokens: tokenizer.writtenTokens)
-        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
-        vocabularySize = tokenizer.vocabularySize
+        vocabularySize = tokenizer.usableCount
         let team = ComputeTeam(threadCount: threads ?? 1)
         session = DecoderSession(
             weights: try GenerationWeights(model: model, team: team), adapter: nil,

@@ -89,10 +89,13 @@ extension Facts {
     private mutating func addTokenizer(of model: ModelDirectory) {
         guard model.tokenizerSource != nil else { return add("tokenizer", false) }
         do {
-            let tokenizer = try Tokenizer(model: model.raw)
+            let tokenizer = try Tokenizer(
+                model: model.raw, embeddings: model.configuration.vocabularySize)
+            let others = tokenizer.vocabularySize - tokenizer.usableCount
             add(
                 "tokenizer", .bool(true),
-                shown: "\(Figures.grouped(tokenizer.vocabularySize)) tokens")
+                shown: "\(Figures.grouped(tokenizer.vocabularySize)) tokens"
+                    + (others == 0 ? "" : ", \(Figures.grouped(others)) without an embedding"))
         } catch {
             addProblem("tokenizer", error)
         }

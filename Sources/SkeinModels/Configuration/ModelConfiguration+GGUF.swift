@@ -51,13 +51,14 @@ extension ModelConfiguration {
         design.normOffset = layout.normOffset
     }
 
-    /// The stated size, else the number of tokens or of the embedding's rows, which may be more.
+    /// The stated size, else the number of the embedding's rows, or else of tokens: these may be fewer
+    /// or more.
     private static func vocabularySize(_ fields: GGUFFields, _ gguf: GGUFFile) throws -> Int {
         var size = try fields.integer(fields.key("vocab_size"))
         if size == nil {
             size = gguf.tensors["token_embd.weight"]?.shape.first
-            if case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
-                size = max(size ?? 0, tokens.count)
+            if size == nil, case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
+                size = tokens.count
             }
         }
         return try fields.check.size(

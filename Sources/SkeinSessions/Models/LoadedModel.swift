@@ -39,8 +39,8 @@ final class LoadedModel: Sendable {
         identity = try FileIdentity(of: path)
         let directory = try ModelDirectory.open(path)
         self.directory = directory
-        tokenizer = try Tokenizer(model: directory.raw)
-        try VocabularyError.check(ids: tokenizer.vocabularySize, against: directory)
+        tokenizer = try Tokenizer(
+            model: directory.raw, embeddings: directory.configuration.vocabularySize)
         plan = try SessionPlan(directory, resources)
         let settings = ChatTemplateSettings(template: resources.chatTemplate)
         guard try settings.source(for: directory.raw) != nil else {

@@ -12,13 +12,16 @@ struct BytePairEncoding: Sendable {
     private let unknownID: Int32?
     private let fusesUnknown: Bool
 
+    /// Whether the merges name a pair twice.
+    var hasRepeats: Bool { merges.hasRepeats }
+
     /// Resolves the merges of a definition.
     ///
     /// - Parameters:
     ///   - definition: where the merges and the flags come from.
     ///   - pieces: its vocabulary, indexed.
     ///   - wholeTokens: the ordinary tokens by bytes, indexed, when the definition ignores merges.
-    /// - Throws: `TokenizerError` when a merge is malformed, repeated or names an unknown token.
+    /// - Throws: `TokenizerError` when a merge is malformed or names an unknown token.
     init(
         _ definition: TokenizerDefinition, pieces: TokenTable, wholeTokens: TokenTable?
     ) throws(TokenizerError) {

@@ -25,13 +25,16 @@ struct CharacterPairEncoding: Sendable {
     private let unknownID: Int32?
     private let fusesUnknown: Bool
 
+    /// Whether the merges name a pair twice.
+    var hasRepeats: Bool { merges.hasRepeats }
+
     /// Resolves the merges, or the scores, of a definition.
     ///
     /// - Parameters:
     ///   - definition: what the file says.
     ///   - design: its `sentencePieces`.
     ///   - pieces: its vocabulary, indexed.
-    /// - Throws: `TokenizerError` when a merge is malformed, repeated or names an unknown token,
+    /// - Throws: `TokenizerError` when a merge is malformed or names an unknown token,
     ///   when a score is not a number, or when a piece is too long to be merged.
     init(
         _ definition: TokenizerDefinition, _ design: TokenizerDefinition.SentencePieces,

@@ -13,6 +13,8 @@ struct MergeTable: Sendable {
     private let shift: UInt64
     /// The id that the merge of each rank makes.
     private var merged: [Int32] = []
+    /// Whether the merges of a definition name a pair twice.
+    private(set) var hasRepeats = false
 
     /// An empty table with room for `count` merges.
     init(count: Int) {
@@ -32,13 +34,28 @@ struct MergeTable: Sendable {
         return nil
     }
 
-    /// Adds a merge of any rank.
-    private mutating func insert(left: Int32, right: Int32, rank: Int) -> Int? {
+    /// Adds the merge of the next rank, which may repeat one.
+    private mutating func append(
+        left: Int32, right: Int32, into result: Int32, replacing: Bool
+    ) {
+        let earlier = insert(left: left, right: right, rank: merged.count, replacing: replacing)
+        if earlier != nil { hasRepeats = true }
+        merged.append(result)
+    }
+
+    /// Adds a merge of any rank; that of a pair that has one only if it is `replacing` it.
+    private mutating func insert(
+        left: Int32, right: Int32, rank: Int, replacing: Bool = false
+    ) -> Int? {
         let key = Self.key(left, right)
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift)
         while slots[slot] != Self.empty {
-            if slots[slot] >> 22 == key { return Int(slots[slot] & UInt64(Self.none)) }
+            if slots[slot] >> 22 == key {
+                let earlier = Int(slots[slot] & UInt64(Self.none))
+                if replacing { slots[slot] = key << 22 | UInt64(rank) }
+                return earlier
+            }
             slot = (slot + 1) & mask
         }
         slots[slot] = key << 22 | UInt64(rank)
@@ -88,12 +105,16 @@ struct MergeTable: Sendable {
 extension MergeTable {
     /// The merges of a definition.
     ///
-    /// - Throws: `TokenizerError` when a merge is malformed, repeated or names an unknown token.
+    /// - Throws: `TokenizerError` when a merge is malformed or names an unknown token.
     init(_ definition: TokenizerDefinition, pieces: TokenTable) throws(TokenizerError) {
         self.init(count: definition.merges.count)
         var flaw: TokenizerError.Flaw?
         for (rank, var line) in definition.merges.enumerated() where flaw == nil {
-            flaw = line.withUTF8 { Self.add($0, rank: rank, pieces: pieces, to: &self) }
+            flaw = line.withUTF8 {
+                Self.add(
+                    $0, rank: rank, pieces: pieces, replacing: definition.takesLaterMerge,
+                    to: &self)
+            }
         }
         if let flaw { throw .invalid(flaw, source: definition.source) }
     }
@@ -132,7 +153,7 @@ extension MergeTable {
 
     /// Adds the merge "left right" to the table.
     private static func add(
-        _ line: UnsafeBufferPointer<UInt8>, rank: Int, pieces: TokenTable,
+        _ line: UnsafeBufferPointer<UInt8>, rank: Int, pieces: TokenTable, replacing: Bool,
         to table: inout MergeTable
     ) -> TokenizerError.Flaw? {
         let space = UInt8(ascii: " ")
@@ -151,10 +172,8 @@ extension MergeTable {
             guard let leftID = pieces.id(of: left) else { return unknown(left) }
             guard let rightID = pieces.id(of: right) else { return unknown(right) }
             guard let resultID = pieces.id(of: result) else { return unknown(result) }
-            guard let earlier = table.append(left: leftID, right: rightID, into: resultID)
-            else { return nil }
-            return .duplicateMerge(
-                first: earlier, second: rank, text: String(decoding: line, as: UTF8.self))
+            table.append(left: leftID, right: rightID, into: resultID, replacing: replacing)
+            return nil
         }
     }
 }

@@ -152,8 +152,9 @@ extension TokenizerDefinition {
         guard let configurationPath else { return }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
         try add(roles.addedTokens ?? [:], source: configurationPath)
-        beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? beginID
-        endID = try id(of: roles.endToken, "eos_token", configurationPath) ?? endID
+        try addNamedTokens(of: roles, source: configurationPath)
+        beginID = roles.beginToken.flatMap { pieceID(of: $0.piece) } ?? beginID
+        endID = roles.endToken.flatMap { pieceID(of: $0.piece) } ?? endID
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         addsBeginToken = roles.addsBeginToken ?? addsBeginToken
@@ -170,7 +171,7 @@ extension TokenizerDefinition {
         let limit = TokenizerLimits.tokens
         var entries: [(id: Int, token: TokenizerConfigurationFile.AddedToken)] = []
         for (key, token) in tokens {
-            guard let id = Int(key) else {
+            guard let id = Int(key), String(id) == key else {
                 throw invalid(
                     .wrongType(path: "added_tokens_decoder.\(key)", expected: "a token id"))
             }
@@ -182,26 +183,17 @@ extension TokenizerDefinition {
         let replaced = Set(entries.map(\.id))
         addedTokens.removeAll { replaced.contains(Int($0.id)) }
         for (id, token) in entries.sorted(by: { $0.id < $1.id }) {
-            guard id <= pieces.count else { throw invalid(.missingID(pieces.count)) }
-            if id == pieces.count {
-                pieces.append(token.content)
-                sentencePieces?.scores?.append(0)
-                sentencePieces?.unmergeable.insert(id)
-            } else if !pieces[id].utf8.elementsEqual(token.content.utf8) {
-                throw invalid(.duplicateID(id, first: pieces[id], second: token.content))
+            // One that the pieces have under another name is renamed, as in llama.cpp's conversion.
+            if id >= pieces.count || !pieces[id].utf8.elementsEqual(token.content.utf8) {
+                setPiece(token.content, at: id)
             }
-            addedTokens.append(
-                AddedToken(
-                    id: Int32(truncatingIfNeeded: id), isSpecial: token.special ?? false,
-                    isNormalized: token.normalized ?? false,
-                    isSingleWord: token.isSingleWord ?? false,
-                    stripsLeft: token.stripsLeft ?? false,
-                    stripsRight: token.stripsRight ?? false))
+            addedTokens.append(AddedToken(token, id: Int32(truncatingIfNeeded: id)))
         }
     }
 
     init(_ file: SentencePieceFile, source: String) throws(TokenizerError) {
         try self.init(sentencePieces: file.metadata(source: source), source: source)
+        modelTokenCount = pieces.count
         unknownID = file.id(ofRole: 40)
         beginID = file.id(ofRole: 41)
         endID = file.id(ofRole: 42)

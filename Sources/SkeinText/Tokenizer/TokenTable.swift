@@ -40,19 +40,21 @@ struct TokenTable: Sendable {
         withString(id) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Makes the index over the ids that `isIndexed` accepts.
+    /// Makes the index over the ids that `isIndexed` accepts. Of equal strings it has the last, and no
+    /// empty one: that is an id without a token.
     ///
     /// - Returns: the first two ids with the same bytes, if there are any.
     mutating func index(where isIndexed: (Int) -> Bool) -> (first: Int, second: Int)? {
         var capacity = 16
         while capacity < count * 2 { capacity *= 2 }
         slots = [Int32](repeating: -1, count: capacity)
-        for id in 0..<count where isIndexed(id) {
+        var equal: (first: Int, second: Int)?
+        for id in 0..<count where offsets[id] < offsets[id + 1] && isIndexed(id) {
             let (slot, found) = withString(id) { find($0) }
-            if let found { return (Int(found), id) }
+            if let found, equal == nil { equal = (Int(found), id) }
             slots[slot] = Int32(id)
         }
-        return nil
+        return equal
     }
 
     /// The id of a byte string.
@@ -85,14 +87,18 @@ struct TokenTable: Sendable {
 extension TokenTable {
     /// The table of a vocabulary's pieces, indexed.
     ///
-    /// - Throws: `TokenizerError` when a piece appears twice.
-    init(pieces: [String], source: String) throws(TokenizerError) {
+    /// - Throws: `TokenizerError` when a piece appears twice that may not.
+    init(_ definition: TokenizerDefinition) throws(TokenizerError) {
         self.init()
+        let pieces = definition.pieces
         reserve(count: pieces.count, bytes: pieces.count * 8)
         for piece in pieces { append { $0.append(contentsOf: piece.utf8) } }
-        guard let (first, second) = index(where: { _ in true }) else { return }
+        guard let (first, second) = index(where: { _ in true }), !definition.repeatsPieces else {
+            return
+        }
         throw .invalid(
-            .duplicateToken(pieces[first], first: first, second: second), source: source)
+            .duplicateToken(pieces[first], first: first, second: second),
+            source: definition.source)
     }
 
     /// The table of the bytes that tokens stand for: ordinary pieces are spelled in the byte

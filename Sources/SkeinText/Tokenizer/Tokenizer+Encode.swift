@@ -10,7 +10,7 @@ extension Tokenizer {
     ///   - previous: the token that the text follows; nil: it begins here. A tokenizer that puts a
     ///     space before a text puts none in the middle of one.
     /// - Returns: the ids in order.
-    /// - Throws: `TokenizerError.textTooSlow`.
+    /// - Throws: `TokenizerError.textTooSlow`, `.noEmbedding`.
     package func ids(
         of text: String, parsingSpecialTokens: Bool = true, after previous: Int32? = nil
     ) throws(TokenizerError) -> [Int32] {
@@ -33,6 +33,7 @@ extension Tokenizer {
     package func ids(ofWhole text: String) throws(TokenizerError) -> [Int32] {
         let ids = try ids(of: text)
         guard addsBeginToken, let beginID, ids.first != beginID else { return ids }
+        try check([beginID])
         return [beginID] + ids
     }
 
@@ -44,7 +45,8 @@ extension Tokenizer {
         ofUTF8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true,
         after previous: Int32? = nil
     ) throws(TokenizerError) -> [Int32] {
-        let followsText = previous.map { !isSpecial[Int($0)] } ?? false
+        let followsText =
+            previous.map { isSpecial.indices.contains(Int($0)) && !isSpecial[Int($0)] } ?? false
         var out: [Int32] = []
         // English text has about 4.2 bytes a token; for other text the array grows.
         out.reserveCapacity(bytes.count / 4 + 8)
@@ -92,6 +94,7 @@ extension Tokenizer {
         if let slow = effort.unfinished {
             throw .textTooSlow(expression: slow.expression, bytes: slow.bytes)
         }
+        try check(out)
         return out
     }
 

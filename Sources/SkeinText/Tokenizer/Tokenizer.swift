@@ -21,7 +21,7 @@ package struct Tokenizer: Sendable {
     /// that tokenizer.json names.
     package let templateTokens: TemplateTokens
     /// Tokens that end a turn of a conversation or a text: a generator stops at them.
-    package let endOfTurnIDs: Set<Int32>
+    package internal(set) var endOfTurnIDs: Set<Int32>
     /// SHA-256 of all that `ids(of:)` depends on. Equal for one tokenizer, whether it was read from a
     /// GGUF file or from tokenizer.json, if both have the same vocabulary.
     package let contentDigest: SHA256.Digest
@@ -51,6 +51,8 @@ package struct Tokenizer: Sendable {
     /// Tokens that stand for one byte each, of a SentencePiece model that falls back to them.
     let byteTokens: Set<Int32>
     let normalizers: [TextNormalizer]
+    /// Rows of the embedding of the model that reads the tokens; all there can be, if nothing is said.
+    var embeddedCount = Int.max
 
     /// Reads the tokenizer of a GGUF file from its metadata.
     ///
@@ -78,7 +80,7 @@ package struct Tokenizer: Sendable {
         if let flaw = definition.sizeFlaw { throw invalid(flaw) }
         // Of all added tokens together.
         let effort = ExpressionEffort()
-        pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
+        pieces = try TokenTable(definition)
         sentencePieces = definition.sentencePieces
         if let design = definition.sentencePieces {
             try definition.checkAddedTokens(effort)
@@ -144,12 +146,19 @@ package struct Tokenizer: Sendable {
         addsBeginToken = definition.addsBeginToken
         templateTokens = definition.templateTokens
         endOfTurnIDs = Self.endOfTurnIDs(endID: definition.endID, in: pieces)
-        contentDigest = definition.contentDigest()
+        if encoding.hasRepeats || characters?.hasRepeats == true {
+            var once = definition
+            once.merges = definition.uniqueMerges()
+            contentDigest = once.contentDigest()
+        } else {
+            contentDigest = definition.contentDigest()
+        }
     }
 }
 
 extension Tokenizer {
-    /// The number of tokens; ids are `0..<vocabularySize`.
+    /// Ids are `0..<vocabularySize`. Some may have no token, and those from `usableCount` on have no
+    /// embedding.
     package var vocabularySize: Int { pieces.count }
 
     /// The piece of a token as the vocabulary file spells it, such as "Ġthe"; nil for an id outside
@@ -171,9 +180,9 @@ extension Tokenizer {
 
     /// The bytes that each token writes in the middle of a text, by id; nil for control and added
     /// tokens and those that end a turn, which are never part of one whatever the file calls them, and
-    /// for those that stand for nothing.
+    /// for those that stand for nothing. Ids without an embedding are not among them.
     package var writtenTokens: [[UInt8]?] {
-        (0..<Int32(clamping: pieces.count)).map { id in
+        (0..<Int32(clamping: usableCount)).map { id in
             if isAdded[Int(id)] || isSpecial[Int(id)] || endOfTurnIDs.contains(id) { return nil }
             if id == beginID || id == endID { return nil }
             let bytes = bytes(of: id)

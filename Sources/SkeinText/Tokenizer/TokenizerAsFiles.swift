@@ -12,10 +12,12 @@ package enum TokenizerAsFiles {
     package static func files(
         _ metadata: [String: GGUFValue]
     ) throws -> [(name: String, bytes: [UInt8])] {
-        let definition = try TokenizerDefinition(ggufMetadata: metadata)
+        var definition = try TokenizerDefinition(ggufMetadata: metadata)
         // All that can be wrong with it, before anything goes through its pieces: one of a megabyte took
         // hours.
         _ = try Tokenizer(definition)
+        // tokenizers takes the later one of equal merges.
+        definition.merges = definition.uniqueMerges()
         var files: [(name: String, bytes: [UInt8])] = []
         if definition.sentencePieces != nil {
             guard case .string("llama")? = metadata["tokenizer.ggml.model"] else {
@@ -132,7 +134,9 @@ package enum TokenizerAsFiles {
             ("ignore_merges", .bool(definition.ignoresMerges)),
             (
                 "vocab",
-                .object(definition.pieces.enumerated().map { ($1, .integer($0)) })
+                .object(
+                    definition.pieces.enumerated().filter { !$1.isEmpty }
+                        .map { ($1, .integer($0)) })
             ),
             (
                 "merges",
@@ -231,7 +235,8 @@ enum SentencePieceBytes {
         var out: [UInt8] = []
         for (id, piece) in definition.pieces.enumerated() {
             var message: [UInt8] = []
-            append(1, Array(piece.utf8), to: &message)
+            // SentencePiece refuses an empty piece; llama.cpp gives it this name.
+            append(1, Array((piece.isEmpty ? "[EMPTY_\(id)]" : piece).utf8), to: &message)
             message.append(2 << 3 | 5)
             withUnsafeBytes(of: (id < scores.count ? scores[id] : 0).bitPattern.littleEndian) {
                 message += $0

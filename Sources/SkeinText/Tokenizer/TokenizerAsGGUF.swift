@@ -46,9 +46,12 @@ package enum TokenizerAsGGUF {
         switch source {
         case .files(let path, let tokenizerConfig):
             config = tokenizerConfig
-            definition = try TokenizerDefinition(
+            var read = try TokenizerDefinition(
                 tokenizerJSON: path, tokenizerConfig: tokenizerConfig)
-            _ = try Tokenizer(definition)
+            _ = try Tokenizer(read)
+            // llama.cpp takes the earlier one of equal merges.
+            read.merges = read.uniqueMerges()
+            definition = read
             if definition.sentencePieces == nil {
                 entries = try ofBytes(definition, vocabularySize)
             } else {
@@ -69,15 +72,15 @@ package enum TokenizerAsGGUF {
             throw TokenizerError.unsupported(.model("tekken"), source: path)
         case .gguf, nil: throw TokenizerError.missing(model: path)
         }
-        return try entries + roles(definition, config)
+        return try entries + roles(definition, config, vocabularySize)
     }
 
     private static func roles(
-        _ definition: TokenizerDefinition, _ config: String?
+        _ definition: TokenizerDefinition, _ config: String?, _ vocabularySize: Int
     ) throws -> [Entry] {
         var entries: [Entry] = []
         func add(_ role: String, _ id: Int32?) {
-            guard let id else { return }
+            guard let id, Int(id) < vocabularySize else { return }
             entries.append(("tokenizer.ggml.\(role)_token_id", .uint32(UInt32(id))))
         }
         add("bos", definition.beginID)
@@ -90,7 +93,10 @@ package enum TokenizerAsGGUF {
                 padding.flatMap { name in definition.pieces.firstIndex { $0 == name } }
                     .flatMap { Int32(exactly: $0) })
         }
-        entries.append(("tokenizer.ggml.add_bos_token", .bool(definition.addsBeginToken)))
+        // Without the token, llama.cpp would put another one before a text.
+        let hasBegin = definition.beginID.map { Int($0) < vocabularySize } ?? true
+        entries.append(
+            ("tokenizer.ggml.add_bos_token", .bool(definition.addsBeginToken && hasBegin)))
         return entries
     }
 
@@ -100,16 +106,21 @@ package enum TokenizerAsGGUF {
         private enum CodingKeys: String, CodingKey { case name = "pad_token" }
     }
 
-    /// Pieces up to the size of the vocabulary, and the type of each.
+    /// Pieces up to the size of the vocabulary, and the type of each. A GGUF file has as many as its
+    /// model has embeddings: the others are left out, and ids without a token get a name, as in
+    /// llama.cpp's conversion.
     private static func pieces(
         _ definition: TokenizerDefinition, _ vocabularySize: Int
     ) -> (pieces: [String], types: [Int32]) {
-        var pieces = definition.pieces
-        var types = [Int32](repeating: 1, count: pieces.count)
-        for token in definition.addedTokens { types[Int(token.id)] = token.isSpecial ? 3 : 4 }
-        while pieces.count < vocabularySize {
-            pieces.append("[PAD\(pieces.count)]")
-            types.append(5)
+        var pieces = Array(definition.pieces.prefix(vocabularySize))
+        var types = [Int32](repeating: 1, count: vocabularySize)
+        for token in definition.addedTokens where Int(token.id) < vocabularySize {
+            types[Int(token.id)] = token.isSpecial ? 3 : 4
+        }
+        while pieces.count < vocabularySize { pieces.append("") }
+        for id in pieces.indices where pieces[id].isEmpty {
+            pieces[id] = "[PAD\(id)]"
+            types[id] = 5
         }
         return (pieces, types)
     }
@@ -120,6 +131,14 @@ package enum TokenizerAsGGUF {
         _ definition: TokenizerDefinition, _ vocabularySize: Int
     ) throws -> [Entry] {
         let (pieces, types) = pieces(definition, vocabularySize)
+        let added = Set(definition.addedTokens.map { Int($0.id) })
+        if let id = definition.pieces.indices.dropFirst(vocabularySize).first(where: {
+            !definition.pieces[$0].isEmpty && !added.contains($0)
+        }) {
+            // Merges would be left that make it.
+            throw TokenizerError.unsupported(
+                .tokenWithoutEmbedding(id: id), source: definition.source)
+        }
         let others = PreTokenizer.namesInGGUF + PreTokenSteps.namesInGGUF
         for name in usualNames + others.filter({ !usualNames.contains($0) }) {
             var metadata: [String: GGUFValue] = [
@@ -158,7 +177,7 @@ package enum TokenizerAsGGUF {
         func plain(_ definition: TokenizerDefinition) -> TokenizerDefinition {
             var plain = definition
             plain.pieces = pieces
-            plain.addedTokens = definition.addedTokens.map {
+            plain.addedTokens = definition.addedTokens.filter { Int($0.id) < pieces.count }.map {
                 TokenizerDefinition.AddedToken(id: $0.id, isSpecial: $0.isSpecial)
             }
             // Only for bytes that the vocabulary lacks.
@@ -189,15 +208,15 @@ package enum TokenizerAsGGUF {
                 .normalizer("of tokenizer.model, as GGUF metadata"), source: path)
         }
         let (pieces, added) = pieces(definition, vocabularySize)
-        var types = file.types.map { Int32($0) }
-        var scores = file.scores
-        for (id, token) in file.pieces.enumerated() where !token.utf8.elementsEqual(pieces[id].utf8)
-        {
-            throw TokenizerError.invalid(
-                .duplicateID(id, first: token, second: pieces[id]), source: path)
+        var types = file.types.prefix(pieces.count).map { Int32($0) }
+        var scores = Array(file.scores.prefix(pieces.count))
+        for (id, token) in file.pieces.prefix(pieces.count).enumerated()
+        where !token.utf8.elementsEqual(pieces[id].utf8) {
+            // The folder's other files name it otherwise.
+            scores[id] = -1000
         }
         for id in types.indices where added[id] != 1 && types[id] != 2 { types[id] = added[id] }
-        for id in file.pieces.count..<max(file.pieces.count, pieces.count) {
+        for id in types.count..<pieces.count {
             types.append(added[id] == 1 ? 4 : added[id])
             // As llama.cpp's conversion has it for tokens without a score.
             scores.append(-1000)

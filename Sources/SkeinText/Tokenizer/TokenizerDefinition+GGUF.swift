@@ -9,6 +9,8 @@ extension TokenizerDefinition {
     /// it to byte pair encoding, and neither does this. A byte that the vocabulary lacks (SmolLM2's
     /// lacks U+0004, for one) is dropped, as it is there and as it was when the model was trained.
     ///
+    /// Tokens without a text are allowed, any number of them: they are never made of a text.
+    ///
     /// - Throws: `TokenizerError`.
     init(ggufMetadata metadata: [String: GGUFValue]) throws(TokenizerError) {
         let reader = GGUFTokenizerReader(metadata: metadata)
@@ -161,7 +163,7 @@ private struct GGUFTokenizerReader {
         }
     }
 
-    /// A token id below `count`; nil without the key.
+    /// A token id; nil without the key, or if there is no such token, as in llama.cpp.
     func id(_ key: String, count: Int) throws(TokenizerError) -> Int32? {
         let number: Int?
         switch metadata["tokenizer.ggml." + key] {
@@ -170,12 +172,11 @@ private struct GGUFTokenizerReader {
         case .integer(let value)?: number = Int(exactly: value)
         default: throw wrongType(key, "a whole number")
         }
-        guard let number, (0..<count).contains(number), let id = Int32(exactly: number) else {
+        if let number, number < 0 {
             throw invalid(
-                .idOutOfRange(
-                    piece: "tokenizer.ggml." + key, id: number ?? Int.max, limit: count))
+                .idOutOfRange(piece: "tokenizer.ggml." + key, id: number, limit: count))
         }
-        return id
+        return number.flatMap { $0 < count ? Int32(exactly: $0) : nil }
     }
 
     /// The precompiled map of characters; nil without one.
@@ -193,7 +194,7 @@ private struct GGUFTokenizerReader {
         }
     }
 
-    /// A score for each token.
+    /// A score for each token. Further ones are of no token.
     func scores(count: Int) throws(TokenizerError) -> [Float] {
         let scores: [Float]
         switch metadata["tokenizer.ggml.scores"] {
@@ -201,12 +202,12 @@ private struct GGUFTokenizerReader {
         case .floats(let values)?: scores = values
         default: throw wrongType("scores", "a list of numbers")
         }
-        guard scores.count == count else {
+        guard scores.count >= count else {
             throw invalid(
                 .countMismatch(
                     path: "tokenizer.ggml.scores", expected: count, found: scores.count))
         }
-        return scores
+        return Array(scores.prefix(count))
     }
 
     /// The tokens that are cut out of the text because of their type.
@@ -215,17 +216,17 @@ private struct GGUFTokenizerReader {
         var added: [TokenizerDefinition.AddedToken] = []
         for (id, type) in types.enumerated() {
             switch type {
-            case 1, 5, 6: continue
             case 2, 3:
                 added.append(.init(id: Int32(truncatingIfNeeded: id), isSpecial: true))
             case 4: added.append(.init(id: Int32(truncatingIfNeeded: id)))
-            default: throw invalid(.unknownTokenType(id: id, type: Int(type)))
+            // Others than 1, 5 and 6 are undefined to llama.cpp.
+            default: continue
             }
         }
         return added
     }
 
-    /// The type of each token; none without the key.
+    /// The type of each token; none without the key. Further ones are of no token.
     func types(count: Int) throws(TokenizerError) -> [Int64] {
         let types: [Int64]
         switch metadata["tokenizer.ggml.token_type"] {
@@ -233,11 +234,11 @@ private struct GGUFTokenizerReader {
         case .integers(let values)?: types = values
         default: throw wrongType("token_type", "a list of whole numbers")
         }
-        guard types.count == count else {
+        guard types.count >= count else {
             throw invalid(
                 .countMismatch(
                     path: "tokenizer.ggml.token_type", expected: count, found: types.count))
         }
-        return types
+        return Array(types.prefix(count))
     }
 }

@@ -19,29 +19,20 @@ extension TokenizerDefinition {
         let firstID = first.flatMap { pieceID(of: $0) }
         // A configuration that names none does not cancel what the post-processor adds; a chat
         // template does not see that token then, as in transformers.
-        beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? firstID
-        endID = try id(of: roles.endToken, "eos_token", configurationPath)
+        try addNamedTokens(of: roles, source: configurationPath)
+        beginID = roles.beginToken.flatMap { pieceID(of: $0.piece) } ?? firstID
+        endID = roles.endToken.flatMap { pieceID(of: $0.piece) }
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         // An explicit setting comes first, as in llama.cpp's conversion.
         addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
     }
 
-    /// The id of the token that a role in tokenizer_config.json names.
-    func id(
-        of name: TokenizerConfigurationFile.Name?, _ role: String, _ configurationPath: String
-    ) throws(TokenizerError) -> Int32? {
-        guard let name else { return nil }
-        guard let id = pieceID(of: name.piece) else {
-            throw .invalid(
-                .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
-        }
-        return id
-    }
-
     /// The id of a piece, by bytes: equal texts may be two spellings of an accent.
-    private func pieceID(of piece: String) -> Int32? {
-        pieces.firstIndex { $0.utf8.elementsEqual(piece.utf8) }.map {
+    func pieceID(of piece: String) -> Int32? {
+        // An empty piece is an id without a token.
+        guard !piece.isEmpty else { return nil }
+        return pieces.lastIndex { $0.utf8.elementsEqual(piece.utf8) }.map {
             Int32(truncatingIfNeeded: $0)
         }
     }
@@ -78,8 +69,12 @@ extension TokenizerDefinition {
         }
         fusesUnknown = model.fusesUnknown ?? false
         let scored = model.scoredPieces.enumerated().map { ($1.piece, $0) }
-        let listed = try Listed(
-            model.type == "Unigram" ? scored : model.vocabulary, source: source)
+        let isList = model.type == "Unigram"
+        var tokens = try NumberedTokens(
+            isList ? scored : model.vocabulary, isList: isList, source: source)
+        repeatsPieces = isList
+        takesLaterMerge = true
+        modelTokenCount = tokens.vocabularyCount
         if let index = model.unknownIndex {
             guard scored.indices.contains(index), let id = Int32(exactly: index) else {
                 throw .invalid(
@@ -88,12 +83,26 @@ extension TokenizerDefinition {
             unknownID = id
         }
         if let piece = model.unknownToken {
-            guard let id = listed.id(of: piece) else {
-                throw .invalid(.unknownRoleToken(role: "unk_token", piece: piece), source: source)
+            unknownID = tokens.id(of: piece).flatMap { Int32(exactly: $0) }
+            // tokenizers then fails for the texts that need it.
+            guard unknownID != nil || hasEveryByte(tokens) else {
+                throw .unsupported(.option(name: "unk_token", value: piece), source: source)
             }
-            unknownID = Int32(exactly: id)
         }
-        try setPieces(listed, adding: file.addedTokens ?? [])
+        try tokens.add(file.addedTokens ?? [])
+        pieces = tokens.pieces
+        addedTokens = tokens.added
+    }
+
+    /// Whether there is a token for each byte, so that none is unknown.
+    private func hasEveryByte(_ tokens: NumberedTokens) -> Bool {
+        guard sentencePieces?.fallsBackToBytes ?? true else { return false }
+        return (UInt8.min...UInt8.max).allSatisfy { byte in
+            let spelling =
+                sentencePieces == nil
+                ? ByteAlphabet.spelling(of: byte) : CharacterPairEncoding.spelling(of: byte)
+            return tokens.id(of: String(decoding: spelling, as: UTF8.self)) != nil
+        }
     }
 
     /// Reads the stages of a byte-level tokenizer, without its vocabulary.
@@ -136,80 +145,6 @@ extension TokenizerDefinition {
             return first.pattern?["Regex"].flatMap { PreTokenizer(pattern: $0) }
                 .map { ($0, false) }
         default: return nil
-        }
-    }
-
-    /// The vocabulary as the file lists it, with an index by bytes.
-    private struct Listed {
-        let entries: [(piece: String, id: Int)]
-        private let table: TokenTable
-
-        init(_ entries: [(piece: String, id: Int)], source: String) throws(TokenizerError) {
-            let limit = TokenizerLimits.tokens
-            guard entries.count <= limit else {
-                throw .invalid(.tooManyTokens(found: entries.count, limit: limit), source: source)
-            }
-            var table = TokenTable()
-            for entry in entries { table.append { $0.append(contentsOf: entry.piece.utf8) } }
-            if let (first, second) = table.index(where: { _ in true }) {
-                throw .invalid(
-                    .duplicateToken(
-                        entries[first].piece, first: entries[first].id, second: entries[second].id),
-                    source: source)
-            }
-            self.entries = entries
-            self.table = table
-        }
-
-        func id(of piece: String) -> Int? {
-            var piece = piece
-            return piece.withUTF8 { table.id(of: $0) }.map { entries[Int($0)].id }
-        }
-    }
-
-    /// Puts the vocabulary and the added tokens in id order.
-    private mutating func setPieces(
-        _ vocabulary: Listed, adding added: [TokenizerFile.AddedToken]
-    ) throws(TokenizerError) {
-        let limit = TokenizerLimits.tokens
-        guard added.count <= limit else {
-            throw .invalid(.tooManyTokens(found: added.count, limit: limit), source: source)
-        }
-        var byID: [String?] = []
-        byID.reserveCapacity(vocabulary.entries.count + added.count)
-        var flaws: [TokenizerError.Flaw] = []
-        func place(_ piece: String, _ id: Int) {
-            guard (0..<limit).contains(id) else {
-                return flaws.append(.idOutOfRange(piece: piece, id: id, limit: limit))
-            }
-            while byID.count <= id { byID.append(nil) }
-            if let other = byID[id] {
-                flaws.append(
-                    .duplicateID(id, first: min(other, piece), second: max(other, piece)))
-            }
-            byID[id] = piece
-        }
-        for (piece, id) in vocabulary.entries { place(piece, id) }
-        for token in added {
-            if let id = vocabulary.id(of: token.content) {
-                guard id != token.id else { continue }
-                throw .invalid(
-                    .addedTokenConflict(
-                        piece: token.content, listed: token.id, vocabulary: id),
-                    source: source)
-            }
-            place(token.content, token.id)
-        }
-        if let flaw = flaws.first { throw .invalid(flaw, source: source) }
-        pieces = byID.compactMap(\.self)
-        if pieces.count < byID.count, let hole = byID.firstIndex(of: nil) {
-            throw .invalid(.missingID(hole), source: source)
-        }
-        addedTokens = added.map {
-            AddedToken(
-                id: Int32(truncatingIfNeeded: $0.id), isSpecial: $0.special ?? false,
-                isNormalized: $0.normalized ?? false, isSingleWord: $0.isSingleWord ?? false,
-                stripsLeft: $0.stripsLeft ?? false, stripsRight: $0.stripsRight ?? false)
         }
     }
 }

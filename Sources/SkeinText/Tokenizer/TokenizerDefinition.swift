@@ -29,11 +29,18 @@ struct TokenizerDefinition: Sendable {
 
     /// Where it was read: the file, or "GGUF metadata". For errors.
     var source: String
-    /// The vocabulary by id. Ordinary tokens are spelled in the byte alphabet, added ones as is.
+    /// The vocabulary by id. Ordinary tokens are spelled in the byte alphabet, added ones as is; "" is
+    /// an id without a token.
     var pieces: [String]
+    /// Whether several ids may have one piece, of which a text gets the last.
+    var repeatsPieces = false
+    /// Tokens of the model itself. Those that are added get ids behind them.
+    var modelTokenCount = 0
     var addedTokens: [AddedToken] = []
     /// "left right", the most urgent first.
     var merges: [String]
+    /// Which of two equal merges counts: the later one in tokenizers, the earlier one in llama.cpp.
+    var takesLaterMerge = false
     /// Not nil: in place of `merges`, any two tokens merge that together spell one, the lowest id
     /// first. The ids below this one are not such tokens.
     var firstRankedID: Int32?
@@ -86,6 +93,14 @@ extension TokenizerDefinition {
             return .idOutOfRange(piece: role, id: Int(id), limit: pieces.count)
         }
         return nil
+    }
+
+    /// The merges, each once: of equal ones that which counts.
+    func uniqueMerges() -> [String] {
+        var seen: Set<[UInt8]> = []
+        func isFirst(_ merge: String) -> Bool { seen.insert(Array(merge.utf8)).inserted }
+        guard takesLaterMerge else { return merges.filter(isFirst) }
+        return merges.reversed().filter(isFirst).reversed()
     }
 
     /// SHA-256 of all that the tokens of a text depend on. Which token begins or ends a text is not

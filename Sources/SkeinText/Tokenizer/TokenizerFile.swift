@@ -271,6 +271,8 @@ struct TokenizerConfigurationFile: Decodable {
     /// A token by its piece: a text, or an object with the text as its `content`.
     struct Name: Decodable {
         let piece: String
+        /// What the object says besides; nil for a text.
+        let form: AddedToken?
 
         private enum CodingKeys: String, CodingKey { case content }
 
@@ -278,10 +280,12 @@ struct TokenizerConfigurationFile: Decodable {
             do {
                 piece = try decoder.container(keyedBy: CodingKeys.self)
                     .decode(String.self, forKey: .content)
+                form = try? AddedToken(from: decoder)
             } catch DecodingError.typeMismatch(_, let context)
                 where context.codingPath.count == decoder.codingPath.count
             {
                 piece = try decoder.singleValueContainer().decode(String.self)
+                form = nil
             }
         }
     }

@@ -41,7 +41,10 @@ struct UnigramEncoding: Sendable {
             throw invalid(.scoreNotFinite(id: id))
         }
         // Added tokens that the model itself does not know have none.
-        let matched = scores.indices.filter { !given.unmatched.contains($0) }.map { Int32($0) }
+        var matched = scores.indices.filter { !given.unmatched.contains($0) }.map { Int32($0) }
+        if definition.repeatsPieces {
+            matched.removeAll { id in pieces.withString(Int(id)) { pieces.id(of: $0) != id } }
+        }
         let limit = TokenizerLimits.scoredPieceBytes
         var sum = 0
         for id in matched {

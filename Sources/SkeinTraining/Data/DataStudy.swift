@@ -154,8 +154,9 @@ package struct DataStudy: Sendable {
                 let pairs = try PairFile(
                     path: file.path, fields: fields, skippingBadLines: skippingBadLines,
                     allowingNone: allowingNone)
-                // What is trained of a row is bounded below, once it is cut.
-                let encoded = try encoder.encodeWithRemarks(pairs, rowTokens: .max)
+                // What is trained of a row is bounded and checked below, once it is cut.
+                let encoded = try encoder.encodeWithRemarks(
+                    pairs, rowTokens: .max, checksTokens: false)
                 let base = parts.reduce(0) { $0 + $1.lines.rowCount }
                 rows += try self.rows(pairs.path, encoded, base: base)
                 parts.append(EncodedFile(pairs, encoded))
@@ -192,6 +193,7 @@ package struct DataStudy: Sendable {
                         path: path, line: pairs.lines[number],
                         limit: "\(Limits.rowTokens) tokens")
                 }
+                try encoder.check(kept, path: pairs.path, line: pairs.lines[number])
                 return Row(
                     place: Place(path: path, line: pairs.lines[number]),
                     tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,

@@ -81,7 +81,8 @@ extension RowEncoder {
     /// Encodes all rows of a file, in file order.
     ///
     /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
-    ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`.
+    ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`;
+    ///   `TokenizerError.textTooSlow`, `.noEmbedding`.
     package func encode(_ file: PairFile) throws -> EncodedRows {
         try encode(file, rowTokens: Limits.rowTokens)
     }
@@ -92,8 +93,15 @@ extension RowEncoder {
 
     /// The same with the line of each row and what there is to remark on it. A text that is cut into
     /// chunks is as many rows.
+    ///
+    /// - Parameters:
+    ///   - file: its rows are encoded.
+    ///   - rowTokens: tokens of all sequences of a row together.
+    ///   - checksTokens: whether a token without an embedding is an error.
+    /// - Returns: the rows, whether they can be trained on or not.
+    /// - Throws: as `encode`.
     func encodeWithRemarks(
-        _ file: PairFile, rowTokens: Int = Limits.rowTokens
+        _ file: PairFile, rowTokens: Int = Limits.rowTokens, checksTokens: Bool = true
     ) throws -> EncodedPairs {
         var (remarks, lines): ([RowRemarks], [Int]) = ([], [])
         remarks.reserveCapacity(file.rows.count)
@@ -133,6 +141,7 @@ extension RowEncoder {
                     throw TrainingError.rewrittenTooLong(
                         path: file.path, line: file.lines[index], limit: "\(rowTokens) tokens")
                 }
+                if checksTokens { try check(encoded, path: file.path, line: file.lines[index]) }
                 if encoded.isEmpty { skippedLines.append(file.lines[index]) }
                 rows += encoded
             }
@@ -157,6 +166,15 @@ extension RowEncoder {
         }
     }
 
+    /// Refuses a row with a token that the model has no embedding for.
+    func check(_ sequences: [TokenizedRow], path: String, line: Int) throws {
+        do {
+            for sequence in sequences { try encoder.check(sequence.ids) }
+        } catch {
+            throw Self.placed(error, path: path, line: line)
+        }
+    }
+
     /// An error of a row with the row's place.
     private static func placed(_ error: any Error, path: String, line: Int) -> any Error {
         switch error {
@@ -168,9 +186,7 @@ extension RowEncoder {
         case TrainingError.lostAnswer: TrainingError.lostAnswer(path: path, line: line)
         case TrainingError.noEndOfTurn(let found, _, _):
             TrainingError.noEndOfTurn(found: found, path: path, line: line)
-        case TokenizerError.textTooSlow(let expression, let bytes, _):
-            TokenizerError.textTooSlow(
-                expression: expression, bytes: bytes, place: "\(path):\(line)")
+        case let problem as TokenizerError: problem.at("\(path):\(line)")
         case let problem as TemplateError:
             TrainingError.badConversation(path: path, line: line, problem: problem)
         case let problem as ToolProblem:

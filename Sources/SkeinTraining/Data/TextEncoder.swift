@@ -22,6 +22,8 @@ package struct TextEncoder: Sendable {
     package var renderChat: (@Sendable (PreparedChat, Int, Bool) throws -> RenderedChat)?
     /// Whether the template knows a speaker of this name.
     package var knowsRole: @Sendable (String) -> Bool
+    /// Refuses ids for which the model has no embedding.
+    package var check: @Sendable ([Int32]) throws -> Void
     /// The end-of-text token.
     package var endID: Int32?
     /// Tokens that may end an assistant's turn.
@@ -53,6 +55,7 @@ package struct TextEncoder: Sendable {
         prepareChat: (@Sendable ([ChatMessage], JSONValue?) throws -> PreparedChat)? = nil,
         renderChat: (@Sendable (PreparedChat, Int, Bool) throws -> RenderedChat)?,
         knowsRole: @escaping @Sendable (String) -> Bool = { _ in true },
+        check: @escaping @Sendable ([Int32]) throws -> Void = { _ in },
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
@@ -67,6 +70,7 @@ package struct TextEncoder: Sendable {
             }
         self.renderChat = renderChat
         self.knowsRole = knowsRole
+        self.check = check
         self.endID = endID
         self.endOfTurnIDs = endOfTurnIDs
         self.digest = digest
@@ -80,15 +84,14 @@ extension TextEncoder {
     ///   - model: of the tokenizer, and of the template unless another one is given.
     ///   - given: which template, and what it sees.
     ///   - allowingUnusedArguments: whether arguments may be unknown to the template.
-    /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `ChatTemplateError`,
-    ///   `FileError`.
+    /// - Throws: `TokenizerError`, `TemplateError`, `ChatTemplateError`, `FileError`.
     package init(
         model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings(),
         allowingUnusedArguments: Bool = false
     ) throws {
-        let tokenizer = try Tokenizer(model: model.raw)
-        try VocabularyError.check(ids: tokenizer.vocabularySize, against: model)
-        let chat = try ChatRenderer(model.raw, given, tokenizer)
+        let tokenizer = try Tokenizer(
+            model: model.raw, embeddings: model.configuration.vocabularySize)
+        let chat = try ChatRenderer(model.raw, given, tokenizer.embedded(in: nil))
         // An error of a template that only tools need waits for them.
         let template = try chat?.template
         if !allowingUnusedArguments, let chat { try given.check(chat.templates) }
@@ -101,10 +104,14 @@ extension TextEncoder {
             arguments: given.arguments)
     }
 
+    /// Texts are encoded whatever their ids: a token that is cut off with the end of its row needs no
+    /// embedding. `check` is for what is left.
+    ///
     /// - Parameters:
-    ///   - tokenizer: of the model.
+    ///   - limited: the tokenizer of the model.
     ///   - chat: its template; nil if it has none.
-    package init(tokenizer: Tokenizer, chat: ChatRenderer?) {
+    package init(tokenizer limited: Tokenizer, chat: ChatRenderer?) {
+        let tokenizer = limited.embedded(in: nil)
         self.init(
             encode: { try tokenizer.ids(of: $0) },
             encodeAfter: { try tokenizer.ids(of: $0, after: $1) },
@@ -117,6 +124,7 @@ extension TextEncoder {
                 { @Sendable in try chat.render($0, first: $1, addsPrompt: $2) }
             },
             knowsRole: { chat?.knowsRole($0) ?? true },
+            check: { try limited.check($0) },
             endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
     }
 }

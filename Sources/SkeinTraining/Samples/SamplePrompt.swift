@@ -28,13 +28,19 @@ extension RowEncoder {
 
     /// The run's sample prompts, encoded.
     ///
-    /// - Throws: `GenerationError.emptyPrompt`, `.promptTooLong`; as `promptIDs`.
+    /// - Throws: `GenerationError.emptyPrompt`, `.promptTooLong`; `TokenizerError.noEmbedding`; as
+    ///   `promptIDs`.
     func samplePrompts(_ texts: [String], contextLength: Int) throws -> [SamplePrompt] {
         try texts.map { text in
             let ids = try promptIDs(text)
             guard !ids.isEmpty else { throw GenerationError.emptyPrompt }
             guard ids.count < contextLength else {
                 throw GenerationError.promptTooLong(tokens: ids.count, limit: contextLength)
+            }
+            do {
+                try encoder.check(ids)
+            } catch let error as TokenizerError {
+                throw error.at("--sample-prompt")
             }
             return SamplePrompt(text: text, ids: ids)
         }

@@ -63,17 +63,7 @@ import Testing
         Case("\"id\": 3, ", "", .missingValue(path: "added_tokens[0].id")),
         Case(": 1", ": -1", .idOutOfRange(piece: "b", id: -1, limit: 2_097_151)),
         Case(": 1", ": 2097151", .idOutOfRange(piece: "b", id: 2_097_151, limit: 2_097_151)),
-        Case(
-            "\"id\": 3", "\"id\": 2097151",
-            .idOutOfRange(piece: "<s>", id: 2_097_151, limit: 2_097_151)),
-        Case(": 1", ": 7", .missingID(1)),
-        Case("\"id\": 3", "\"id\": 4", .missingID(3)),
         Case(": 1", ": 0", .duplicateID(0, first: "a", second: "b")),
-        Case("\"id\": 3", "\"id\": 2", .duplicateID(2, first: "<s>", second: "ab")),
-        Case("<s>", "ab", .addedTokenConflict(piece: "ab", listed: 3, vocabulary: 2)),
-        Case(
-            #"[{"id": 3,"#, #"[{"id": 3, "content": "<s>"}, {"id": 4,"#,
-            .duplicateToken("<s>", first: 3, second: 4)),
         Case(
             "<s>", String(repeating: "s", count: 513),
             .addedTokenTooLong(id: 3, bytes: 513, limit: 512)),
@@ -85,14 +75,14 @@ import Testing
         Case("a b\"", "a b\", \"a c\"", .unknownMergeToken(rank: 1, piece: "c")),
         Case("a b\"", "c b\"", .unknownMergeToken(rank: 0, piece: "c")),
         Case("a b\"", "b a\"", .unknownMergeToken(rank: 0, piece: "ba")),
-        Case("a b\"", "a b\", \"a b\"", .duplicateMerge(first: 0, second: 1, text: "a b")),
-        Case(
-            "\"merges\"", "\"unk_token\": \"?\", \"merges\"",
-            .unknownRoleToken(role: "unk_token", piece: "?")),
     ]
 
     private static let unsupported: [Case] = [
         Case("\"BPE\"", "\"WordPiece\"", .model("WordPiece")),
+        // tokenizers reads it and fails for a text with another byte.
+        Case(
+            "\"merges\"", "\"unk_token\": \"?\", \"merges\"",
+            .option(name: "unk_token", value: "?")),
         Case(
             "\"merges\"", "\"byte_fallback\": true, \"merges\"",
             .option(name: "byte_fallback", value: "true")),

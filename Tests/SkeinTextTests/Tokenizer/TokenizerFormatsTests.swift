@@ -23,10 +23,21 @@ import Testing
         }
     }
 
+    /// `size`: rows of the embedding; nil: as many as ids.
     private static func entries(
-        _ source: ModelFiles.TokenizerSource, size: Int = 0
+        _ source: ModelFiles.TokenizerSource, size: Int? = nil
     ) throws -> [TokenizerAsGGUF.Entry] {
-        try TokenizerAsGGUF.metadata(of: source, path: "model", vocabularySize: size)
+        let tokenizer: Tokenizer? =
+            switch source {
+            case .files(let path, let config):
+                try Tokenizer(tokenizerJSON: path, tokenizerConfig: config)
+            case .sentencePiece(let path, let config):
+                try Tokenizer(
+                    TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: config))
+            default: nil
+            }
+        return try TokenizerAsGGUF.metadata(
+            of: source, path: "model", vocabularySize: size ?? tokenizer?.vocabularySize ?? 0)
     }
 
     private static func written(

@@ -79,6 +79,11 @@ extension TextEncoder {
             fields.append("tool template")
             fields.append(toolTemplate)
         }
+        // Of a model with fewer embeddings, rows may be refused that another one takes.
+        if let count = tokenizer.fewerEmbeddings {
+            fields.append("embeddings")
+            fields.append(count)
+        }
         return fields.finish()
     }
 }
