@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -24,7 +23,7 @@ package struct AdaptedModel: Sendable {
     ///   - model: the base model.
     ///   - path: the adapter's folder or file, in any format; nil for none.
     ///   - anyBase: whether the adapter may have been made for another base model.
-    ///   - threads: compute threads; nil: one per processor.
+    ///   - threads: compute threads; nil: as many as processors that may be used.
     ///   - weights: where an engine keeps the weights.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package init(
@@ -32,7 +31,7 @@ package struct AdaptedModel: Sendable {
         weights: ResidenceChoice
     ) throws {
         self.model = model
-        self.threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
+        self.threads = threads ?? SystemProcessors.usable
         self.weights = weights
         loaded = try path.map { path in
             try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching)

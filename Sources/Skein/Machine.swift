@@ -16,7 +16,7 @@ public struct Machine: Sendable {
     /// `MachineOptions` declares names, defaults and ranges.
     private(set) var values = OptionValues<MachineOptions>()
 
-    /// Compute threads, 1 to 1024; nil: one per processor.
+    /// Compute threads, 1 to 1024; nil: as many as processors that may be used.
     public var threads: Int? {
         get { values.threads }
         set { values.threads = newValue }

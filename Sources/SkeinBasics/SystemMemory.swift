@@ -2,10 +2,10 @@ import Foundation
 
 /// How much memory this process may use.
 package enum SystemMemory {
-    /// Bytes that can be allocated without swapping: MemAvailable, or less if a control group (a
-    /// container, a batch system) or `ulimit -v` allows less. nil where the system does not say.
+    /// Bytes that can be allocated without swapping: MemAvailable, or less if a control group (of a
+    /// container or a batch system, or one above it) or `ulimit -v` allows less. nil where the system does not say.
     package static var available: Int? {
-        let group = groupLimit.flatMap { limit in groupUsage.map { max(0, limit - $0) } }
+        let group = ControlGroups().memoryLeft
         let addresses = addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
         return [memAvailable, group, addresses].compactMap { $0 }.min()
     }
@@ -17,14 +17,14 @@ package enum SystemMemory {
     /// 85 % of what this machine has, or of what a control group or `ulimit -v` allows, whatever else
     /// runs on it. nil where the system does not say.
     package static var whole: Int? {
-        [memory("MemTotal:"), groupLimit, addressLimit].compactMap { $0 }.min()
+        [memory("MemTotal:"), ControlGroups().memoryLimit, addressLimit].compactMap { $0 }.min()
             .map { $0 / 100 * 85 }
     }
 
     private static var memAvailable: Int? { memory("MemAvailable:") }
 
     private static func memory(_ name: String) -> Int? {
-        for line in lines("/proc/meminfo") where line.hasPrefix(name) {
+        for line in KernelFile.lines("/proc/meminfo") where line.hasPrefix(name) {
             let words = line.split(separator: " ")
             guard words.count == 3, let kibibytes = Int(words[1]) else { return nil }
             return kibibytes * 1024
@@ -32,33 +32,15 @@ package enum SystemMemory {
         return nil
     }
 
-    private static var groupLimit: Int? {
-        lines("/sys/fs/cgroup/memory.max").first.flatMap { Int($0) }
-    }
-
-    /// What the group cannot free: its usage without the page cache.
-    private static var groupUsage: Int? {
-        for line in lines("/sys/fs/cgroup/memory.stat") where line.hasPrefix("anon ") {
-            return Int(line.dropFirst(5))
-        }
-        return nil
-    }
-
     /// Bytes of address space that this process may have (RLIMIT_AS); nil without a limit.
     private static var addressLimit: Int? {
         let name = "Max address space"
-        let line = lines("/proc/self/limits").first { $0.hasPrefix(name) }
+        let line = KernelFile.lines("/proc/self/limits").first { $0.hasPrefix(name) }
         return line?.dropFirst(name.count).split(separator: " ").first.flatMap { Int($0) }
     }
 
     private static var addressesInUse: Int? {
-        let pages = lines("/proc/self/statm").first?.split(separator: " ").first
+        let pages = KernelFile.lines("/proc/self/statm").first?.split(separator: " ").first
         return pages.flatMap { Int($0) }.map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
-    }
-
-    /// The lines of a kernel file; none if it does not exist.
-    private static func lines(_ path: String) -> [Substring] {
-        guard let data = FileManager.default.contents(atPath: path) else { return [] }
-        return String(decoding: data, as: UTF8.self).split(separator: "\n")
     }
 }

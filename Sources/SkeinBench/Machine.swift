@@ -12,7 +12,7 @@ struct Machine: Sendable, Equatable {
     static func current() -> Machine {
         Machine(
             processor: processorName(in: processorDescription()) ?? "unknown processor",
-            cores: ProcessInfo.processInfo.activeProcessorCount,
+            cores: SystemProcessors.usable,
             kernels: ProcessorLevel.current.rawValue + (MatMul.isOwn ? "" : ", \(library)"))
     }
 

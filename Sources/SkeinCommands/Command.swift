@@ -6,8 +6,8 @@ import SkeinNodes
 protocol Command: Sendable {
     static var table: ArgumentTable { get }
 
-    /// Whether a `--model` that is a name of the Hub becomes a path before the command runs, which
-    /// may download it.
+    /// Whether a `--model` or an adapter that is a name of the Hub becomes a path before the command
+    /// runs, which may download it.
     static var needsModel: Bool { get }
 
     /// Reads the options and checks what the table alone cannot.

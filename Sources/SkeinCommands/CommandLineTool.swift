@@ -102,7 +102,7 @@ package enum CommandLineTool {
         }
         // What is wrong with the command line's words is said before anything is downloaded.
         _ = try command.init(arguments)
-        let resolved = command.needsModel ? try ModelNames.resolved(arguments, io) : arguments
+        let resolved = command.needsModel ? try RepositoryNames.resolved(arguments, io) : arguments
         try command.init(resolved).run(io)
     }
 

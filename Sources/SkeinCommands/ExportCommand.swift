@@ -23,7 +23,9 @@ struct ExportCommand: Command {
     }
 
     static let adapter = Option.required(
-        "adapter", .path(), "adapter to export: a PEFT or MLX folder, or a GGUF file")
+        "adapter", .path(),
+        "adapter to export: a PEFT or MLX folder, a GGUF file, or ORG/NAME[@revision][:file.gguf] of "
+            + "the Hub")
     static let format = Option<AdapterFormat>.required(
         "format", .choice, "whose format: PEFT's and vLLM's, mlx-lm's, or llama.cpp's")
     static let output = Option.required(
@@ -97,6 +99,7 @@ struct ExportCommand: Command {
         let difference: Float?
         do {
             try export.write(options.format, to: temporary, blocks: options.prefix)
+            try writeNotes(to: temporary, loaded.format, io)
             try checkInterrupt(io)
             difference = options.verifies ? try verify(temporary, adapted, io) : nil
             try checkInterrupt(io)
@@ -109,6 +112,22 @@ struct ExportCommand: Command {
             throw error
         }
         try say(difference, io)
+    }
+
+    /// Takes the card and the creator's metadata along.
+    private func writeNotes(
+        to path: String, _ format: AdapterFormat, _ io: CommandIO
+    ) throws {
+        let notes = try AdapterNotes(of: options.adapter)
+        guard !notes.names.isEmpty else { return }
+        guard options.format != .gguf else {
+            return io.log.info(
+                "a GGUF file has no place for \(notes.names.joined(separator: " and ")) of "
+                    + options.adapter)
+        }
+        try notes.write(
+            to: path, options.format, from: AdapterNotes.Weights(of: options.adapter, format),
+            to: AdapterNotes.Weights(of: path, options.format))
     }
 
     private func checkInterrupt(_ io: CommandIO) throws {

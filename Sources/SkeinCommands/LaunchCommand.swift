@@ -127,7 +127,7 @@ struct LaunchCommand: Command {
         }
         let plan = try plan(
             program: ProgramFile.path, tokenFile: try token(),
-            cores: ProcessInfo.processInfo.activeProcessorCount, hosts: file,
+            cores: SystemProcessors.usable, hosts: file,
             programs: programs)
         var launcher = Launcher(
             plan, computesLocally: options.localWorkers > 0,

@@ -1,14 +1,14 @@
 import SkeinBasics
 import SkeinHub
 
-/// `skein pull`: downloads a model of the Hub into the cache that Python's tools have, too.
+/// `skein pull`: downloads a model or an adapter of the Hub into the cache that Python's tools have, too.
 struct PullCommand: Command {
     static let table = ArgumentTable(
         command: "pull",
-        summary: "downloads a model of the Hugging Face Hub and prints its path",
+        summary: "downloads a model or an adapter of the Hugging Face Hub and prints its path",
         positional: Positional(
             "ORG/NAME[@REVISION][:FILE]", count: .one,
-            "the model; with FILE, one GGUF file (all of its parts) of the repository"),
+            "the model or adapter; with FILE, one GGUF file (all of its parts) of the repository"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -26,7 +26,7 @@ struct PullCommand: Command {
 
     func run(_ io: CommandIO) throws {
         guard let reference = HubReference(text) else { throw HubError.notAReference(text: text) }
-        let path = try ModelNames.path(of: reference, asksServer: true, io)
+        let path = try RepositoryNames.path(of: reference, as: nil, asksServer: true, io)
         if json {
             try io.print(json: [
                 ("model", .string(reference.text)), ("path", .string(path)),

@@ -17,7 +17,8 @@ struct ServeCommand: Command {
         "site whose pages may ask from a browser, such as https://chat.example.org; *: any")
     static let adapters = Option.optional(
         "adapter", .text("NAME=PATH"),
-        "adapter that requests can name as their model; several: once for each"
+        "adapter that requests can name as their model: a path, or ORG/NAME[@revision][:file.gguf] of "
+            + "the Hub; several: once for each"
     ).repeatable { first, second in first + "\n" + second }
     static let adapterRoot = Option.optional(
         "adapter-root", .path("DIR"), absent: "clients name no paths",
@@ -141,7 +142,7 @@ struct ServeCommand: Command {
         self.options = options
     }
 
-    private static func adapters(in text: String) throws -> [OpenAIServer.Options.NamedAdapter] {
+    static func adapters(in text: String) throws -> [OpenAIServer.Options.NamedAdapter] {
         try text.split(separator: "\n").map { line in
             guard let border = line.firstIndex(of: "="), border > line.startIndex,
                 line.index(after: border) < line.endIndex

@@ -9,6 +9,7 @@ enum Entrypoint {
     static func main() {
         // It ends with its parent: the next report finds no reader.
         signal(SIGPIPE, SIG_DFL)
+        TrapNotice.listen()
         if Array(CommandLine.arguments.dropFirst()) == [ExchangeMode.argument] {
             // Without waiting for what a server still sends.
             _exit(Exchanges.run(environment: ProcessInfo.processInfo.environment))
@@ -53,7 +54,8 @@ enum Entrypoint {
         var line: [UInt8]?
         while line == nil, try lines.fill(from: STDIN_FILENO) { line = try lines.next() }
         guard let line else { throw HubError.badMessage }
-        let reference = try FetchLine.read(FetchRequest.self, line).reference
+        let request = try FetchLine.read(FetchRequest.self, line)
+        let reference = request.reference
         guard HubReference(reference.text) == reference else {
             throw HubError.notAReference(text: reference.text)
         }
@@ -62,7 +64,8 @@ enum Entrypoint {
             settings: settings, idle: .seconds(idle(at: 30)), beat: report.beat)
         let commit = try server.commit(of: reference)
         let sizes = try server.files(of: reference, commit: commit)
-        let wanted = try HubSelection.files(of: Array(sizes.keys), for: reference)
+        let wanted = try HubSelection.files(
+            of: Array(sizes.keys), for: reference, as: request.kind)
         let cache = HubCache(directory: settings.cache, reference: reference)
         report.total = wanted.reduce(0) { $0 + (sizes[$1] ?? 0) }
         for file in wanted {
@@ -76,7 +79,10 @@ enum Entrypoint {
             try cache.link(file, of: commit, to: metadata.etag)
             report.finishFile(size)
         }
-        try cache.record(wanted, of: commit)
+        for kind in request.kind.map({ [$0] }) ?? HubKind.allCases {
+            guard let files = HubSelection.folder(kind, among: Array(sizes.keys)) else { continue }
+            try cache.record(files, of: commit, as: kind)
+        }
         try cache.remember(commit)
         return commit
     }

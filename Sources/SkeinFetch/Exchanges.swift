@@ -66,6 +66,7 @@ enum Exchanges {
             message.setValue("application/json", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(body.utf8)
         }
+        TrapNotice.prepare(ExchangeAnswer.failed(problem: TrapNotice.problem))
         do throws(HTTPFailure) {
             let answer = try HTTPExchange.run(message, limits: limits, beat: endWithParent)
             let body = answer.body.count > lineBytes ? reduced(answer.body) : answer.body

@@ -40,16 +40,18 @@ package struct FetchClient: Sendable {
         self.init(program: path, environment: environment)
     }
 
-    /// Downloads a model into the cache.
+    /// Downloads a model or an adapter into the cache.
     ///
     /// - Parameters:
-    ///   - reference: The model.
+    ///   - reference: The model or adapter.
+    ///   - kind: What it is wanted as; nil: all that the repository is.
     ///   - isCancelled: Asked five times a second.
     ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: The commit.
     /// - Throws: `HubError`.
     package func fetch(
-        _ reference: HubReference, isCancelled: () -> Bool = { false },
+        _ reference: HubReference, as kind: HubKind? = nil,
+        isCancelled: () -> Bool = { false },
         progress: (FetchMessage) -> Void
     ) throws -> String {
         let process = Process()
@@ -68,7 +70,7 @@ package struct FetchClient: Sendable {
             process.waitUntilExit()
         }
         try? input.fileHandleForWriting.write(
-            contentsOf: FetchLine.bytes(FetchRequest(reference: reference)))
+            contentsOf: FetchLine.bytes(FetchRequest(reference: reference, kind: kind)))
         try? input.fileHandleForWriting.close()
         var lines = LineBuffer()
         var last = ContinuousClock.now
@@ -97,7 +99,10 @@ package struct FetchClient: Sendable {
             while let line = try lines.next() {
                 let message = try FetchLine.read(FetchMessage.self, line)
                 switch message {
-                case .progress, .waiting: progress(message)
+                case .progress(let done, let total, let received):
+                    guard min(done, total, received) >= 0 else { throw HubError.badMessage }
+                    progress(message)
+                case .waiting: progress(message)
                 case .failed(let error): throw error
                 case .finished(let commit):
                     guard HubNames.isCommit(commit) else { throw HubError.badMessage }

@@ -4,7 +4,13 @@ import Foundation
 /// same environment.
 package struct FetchRequest: Sendable, Equatable, Codable {
     package var reference: HubReference
-    package init(reference: HubReference) { self.reference = reference }
+    /// What it is wanted as; nil: all that the repository is.
+    package var kind: HubKind?
+
+    package init(reference: HubReference, kind: HubKind? = nil) {
+        self.reference = reference
+        self.kind = kind
+    }
 }
 
 /// What `skein-fetch` writes to `skein`: lines of JSON, the last of which is `finished` or `failed`.

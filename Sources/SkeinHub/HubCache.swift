@@ -7,6 +7,7 @@ import SkeinBasics
 ///     models--ORG--NAME/refs/REVISION         the commit that a branch or tag had last
 ///     models--ORG--NAME/snapshots/COMMIT/FILE a link to ../../blobs/ETAG
 ///     models--ORG--NAME/.skein/COMMIT         the files of a whole model, a line for each; ours alone
+///     models--ORG--NAME/.skein/COMMIT.adapter those of a whole adapter
 ///     .locks/models--ORG--NAME/ETAG.lock      held with flock(2) by whoever downloads the blob
 package struct HubCache: Sendable {
     package let directory: String
@@ -28,7 +29,7 @@ package struct HubCache: Sendable {
     package func snapshot(_ commit: String) -> String { repository + "/snapshots/" + commit }
 
     /// What a command opens: the folder of a snapshot, or the named file in it.
-    package func model(_ commit: String) -> String {
+    package func path(of commit: String) -> String {
         guard let file = reference.file else { return snapshot(commit) }
         return snapshot(commit) + "/" + HubSelection.parts(of: file)[0]
     }
@@ -45,36 +46,51 @@ package struct HubCache: Sendable {
         return HubNames.isCommit(text) ? text : nil
     }
 
-    /// The model's path if all of it is here for certain: the named file, or a folder that was once
-    /// pulled whole. No server is asked.
-    package func findWhole() -> String? {
+    /// The path of a model or an adapter if all of it is here for certain: the named file, or a folder
+    /// that was once pulled whole. No server is asked.
+    ///
+    /// - Parameter kind: What it is wanted as; nil: either.
+    /// - Returns: A folder or a file; nil if something is missing.
+    package func findWhole(as kind: HubKind? = nil) -> String? {
         guard let commit = commit() else { return nil }
-        if reference.file != nil { return find() }
-        guard let names = recorded(commit) else { return nil }
+        if reference.file != nil { return find(as: kind) }
         let folder = snapshot(commit)
-        return names.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ? model(commit) : nil
+        let isHere = Self.kinds(kind).contains { kind in
+            recorded(commit, kind)?.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ?? false
+        }
+        return isHere ? path(of: commit) : nil
     }
 
-    /// The model's path if all of it seems to be here: another tool may have left out what it did not
-    /// need, such as the chat template. No server is asked.
-    package func find() -> String? {
-        guard let commit = commit(), isWhole(commit) else { return nil }
-        return model(commit)
+    /// The path if all of it seems to be here: another tool may have left out what it did not need,
+    /// such as the chat template. No server is asked.
+    ///
+    /// - Parameter kind: What it is wanted as; nil: either.
+    /// - Returns: A folder or a file; nil if something is missing.
+    package func find(as kind: HubKind? = nil) -> String? {
+        guard let commit = commit(), Self.kinds(kind).contains(where: { isWhole(commit, $0) })
+        else { return nil }
+        return path(of: commit)
     }
 
-    private func record(_ commit: String) -> String { repository + "/.skein/" + commit }
+    private static func kinds(_ kind: HubKind?) -> [HubKind] {
+        kind.map { [$0] } ?? HubKind.allCases
+    }
 
-    /// Notes which files a whole model has.
+    private func record(_ commit: String, _ kind: HubKind) -> String {
+        repository + "/.skein/" + commit + (kind == .model ? "" : "." + kind.rawValue)
+    }
+
+    /// Notes which files a whole model or adapter has.
     ///
     /// - Throws: `FileError`.
-    package func record(_ files: [String], of commit: String) throws {
+    package func record(_ files: [String], of commit: String, as kind: HubKind) throws {
         guard reference.file == nil else { return }
-        try replace(record(commit), by: files.sorted().map { $0 + "\n" }.joined())
+        try replace(record(commit, kind), by: files.sorted().map { $0 + "\n" }.joined())
     }
 
     /// Those files; nil when none were noted.
-    private func recorded(_ commit: String) -> [String]? {
-        guard let file = FileHandle(forReadingAtPath: record(commit)) else { return nil }
+    private func recorded(_ commit: String, _ kind: HubKind) -> [String]? {
+        guard let file = FileHandle(forReadingAtPath: record(commit, kind)) else { return nil }
         defer { try? file.close() }
         guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
             bytes.count <= Limits.indexBytes
@@ -91,14 +107,18 @@ package struct HubCache: Sendable {
         try AtomicFile.write(text, to: path)
     }
 
-    /// Whether config.json and all weights, or all parts of the named file, are here.
-    private func isWhole(_ commit: String) -> Bool {
+    /// Whether the configuration and all weights, or all parts of the named file, are here.
+    private func isWhole(_ commit: String, _ kind: HubKind) -> Bool {
         let folder = snapshot(commit)
         func has(_ name: String) -> Bool { access(folder + "/" + name, R_OK) == 0 }
         if let file = reference.file { return HubSelection.parts(of: file).allSatisfy(has) }
-        guard has("config.json"),
-            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        else { return false }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            return false
+        }
+        if kind == .adapter {
+            return HubSelection.folder(.adapter, among: names)?.allSatisfy(has) ?? false
+        }
+        guard has("config.json") else { return false }
         let hasTokenizer = names.contains {
             ($0.hasPrefix("tokenizer") && $0 != "tokenizer_config.json" || $0.hasSuffix(".model")
                 || $0 == "vocab.json" || $0 == "vocab.txt" || $0 == "tekken.json") && has($0)
@@ -107,7 +127,9 @@ package struct HubCache: Sendable {
         if let shards = shards(folder + "/model.safetensors.index.json") {
             return !shards.isEmpty && shards.allSatisfy(has)
         }
-        let weights = names.filter { $0.hasSuffix(".safetensors") }
+        let weights = names.filter {
+            $0.hasSuffix(".safetensors") && !HubSelection.isAdapterFile($0)
+        }
         return !weights.isEmpty
             && weights.allSatisfy { HubSelection.parts(of: $0).allSatisfy(has) }
     }

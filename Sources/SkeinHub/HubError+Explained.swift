@@ -6,7 +6,7 @@ extension HubError: Explained {
         switch self {
         case .offline, .notInCache, .noRepository, .noRevision, .noFile, .gated, .unauthorized,
             .onlyGGUF,
-            .noWeights, .notAReference:
+            .noWeights, .noModel, .noAdapter, .notAReference:
             ofRepository
         case .badAnswer, .status, .badFileName, .tooManyFiles, .tooManyRedirects, .insecureRedirect,
             .network,
@@ -26,12 +26,13 @@ extension HubError: Explained {
         switch self {
         case .offline(let reference, let cache):
             return bad(
-                "no file or folder has this path, the Hub's cache \(cache) has no such model, "
+                "no file or folder has this path, the Hub's cache \(cache) has no such model or adapter, "
                     + "and HF_HUB_OFFLINE forbids to ask the Hub", reference,
                 "check the path, or unset HF_HUB_OFFLINE")
         case .notInCache(let reference, let cache):
             return bad(
-                "no file or folder has this path, and the Hub's cache \(cache) has no such model",
+                "no file or folder has this path, and the Hub's cache \(cache) has no such model or "
+                    + "adapter",
                 reference, "check the path, or download it: skein pull \(reference)")
         case .noRepository(let reference, let hasToken):
             return bad(
@@ -69,9 +70,31 @@ extension HubError: Explained {
             return bad(
                 "the repository has no safetensors and no GGUF file", repository,
                 "choose a repository with one of them")
+        case .noModel(let repository):
+            return bad(
+                "the repository has an adapter and no model", repository,
+                "give it where an adapter is taken, such as --adapter, and its base model as --model"
+            )
+        case .noAdapter(let repository, let found):
+            return bad(
+                "the repository has no adapter that can be read" + Self.detail(of: found),
+                repository,
+                "choose one with adapter_config.json and adapter_model.safetensors (PEFT) or "
+                    + "adapters.safetensors (mlx-lm), or name a GGUF file of it: "
+                    + "\(repository):FILE.gguf")
         default:
             return bad(
-                "this is no model's name on the Hub", text, "write ORG/NAME[@revision][:file]")
+                "this is no model's or adapter's name on the Hub", text,
+                "write ORG/NAME[@revision][:file]")
+        }
+    }
+
+    private static func detail(of found: Remains) -> String {
+        switch found {
+        case .model: ", but a model"
+        case .weights: ": its adapter_config.json is missing"
+        case .pickle: ", but adapter_model.bin, a pickle, which may run code"
+        case .nothing: ""
         }
     }
 

@@ -1,11 +1,11 @@
-/// A model that cannot be had from the Hub or its cache. It crosses the fetcher's pipe, so no case
+/// A model or an adapter that cannot be had from the Hub or its cache. It crosses the fetcher's pipe, so no case
 /// holds a token or a URL with a signature.
 package enum HubError: Error, Equatable, Codable {
-    /// Neither a path nor a model in the cache, and no server may be asked.
+    /// Neither a path nor anything in the cache, and no server may be asked.
     case offline(reference: String, cache: String)
     /// There is no such path, and the Hub has no such repository (or hides it).
     case noRepository(reference: String, hasToken: Bool)
-    /// Neither a path nor a model in the cache, for a command that downloads nothing.
+    /// Neither a path nor anything in the cache, for a command that downloads nothing.
     case notInCache(reference: String, cache: String)
     case noRevision(repository: String, revision: String)
     case noFile(repository: String, file: String)
@@ -17,6 +17,10 @@ package enum HubError: Error, Equatable, Codable {
     case onlyGGUF(repository: String, files: [String])
     /// No weights that can be read.
     case noWeights(repository: String)
+    /// An adapter, where a model is wanted.
+    case noModel(repository: String)
+    /// No adapter that can be read, where one is wanted.
+    case noAdapter(repository: String, found: Remains)
     /// A server's answer that is no answer of a Hub.
     case badAnswer(place: String, problem: String)
     case status(place: String, code: Int)
@@ -43,6 +47,15 @@ package enum HubError: Error, Equatable, Codable {
     case fetcherSilent(seconds: Int)
     case badMessage
     case interrupted
+
+    /// What a repository has that is not an adapter.
+    package enum Remains: String, Codable, Sendable {
+        case model
+        /// Of an adapter, without its configuration.
+        case weights
+        case pickle
+        case nothing
+    }
 
     /// Whether no server could be asked.
     package var isUnreachable: Bool {

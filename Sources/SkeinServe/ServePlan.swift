@@ -31,7 +31,7 @@ struct ServePlan: Sendable {
     /// - Throws: `ServeError.contextTooLong`, `.memory`.
     init(_ model: ModelDirectory, _ options: OpenAIServer.Options) throws(ServeError) {
         let configuration = model.configuration
-        threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        threads = options.threads ?? SystemProcessors.usable
         let limit = configuration.contextLength
         if let context = options.context, context > limit {
             throw .contextTooLong(tokens: context, limit: limit)

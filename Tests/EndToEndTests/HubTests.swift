@@ -65,6 +65,73 @@ struct HubTests {
         }
     }
 
+    @Test("an adapter in the cache is used by its name wherever one is taken, without a server")
+    func cachedAdapter() throws {
+        try Workbench.with { bench in
+            try bench.train("trained", ["--iterations", "1"])
+            let commit = String(repeating: "b", count: 40)
+            let repository = bench.path("cache/models--o--lora")
+            let snapshot = repository + "/snapshots/\(commit)"
+            for folder in ["refs", "snapshots"] {
+                try AtomicFile.makeDirectory(repository + "/" + folder)
+            }
+            try FileManager.default.copyItem(
+                atPath: bench.path("trained/adapter"), toPath: snapshot)
+            let metadata = "{\"creatorDefined\": {\"tone\": 3}}"
+            try AtomicFile.write(metadata, to: snapshot + "/metadata.json")
+            try AtomicFile.write(commit, to: repository + "/refs/main")
+            let recipes = bench.path("recipes.jsonl")
+            try AtomicFile.write(
+                "{\"name\": \"a\", \"init-adapter\": \"o/lora\"}\n{\"name\": \"b\"}\n", to: recipes)
+            let base = ["--model", bench.model]
+            let training = ["--iterations", "1"]
+            for words in [
+                ["evaluate", "--adapter", "o/lora", "--data", bench.data] + base,
+                ["generate", "--adapter", "o/lora", "--prompt", "a", "--max-tokens", "2"] + base,
+                [
+                    "export", "--adapter", "o/lora@\(commit)", "--format", "mlx", "--output",
+                    bench.path("mlx"),
+                ] + base,
+                [
+                    "fuse", "--adapter", "o/lora", "--type", "F32", "--output",
+                    bench.path("fused.gguf"),
+                ] + base,
+                ["inspect", "o/lora"], ["pull", "o/lora"],
+                bench.trainWords("on", training + ["--init-adapter", "o/lora"]),
+                bench.trainWords("sweep", training + ["--sweep", recipes]),
+                [
+                    "launch", "--local", "1", "--data", bench.data, "--output",
+                    bench.path("launched"), "--init-adapter", "o/lora",
+                ] + training + base,
+            ] {
+                let ending = try SkeinProcess.run(words, shell: shell(bench, "HF_HUB_OFFLINE=1"))
+                #expect(ending.status == 0, "\(words[0]): \(ending.error)")
+            }
+            // The card names the adapter so that it can be had again.
+            let card = try String(
+                contentsOfFile: bench.path("on/adapter/README.md"), encoding: .utf8)
+            #expect(card.contains("--init-adapter o/lora@\(commit)"))
+            // What stands beside an adapter is exported with it.
+            let exported = try String(contentsOfFile: bench.path("mlx/README.md"), encoding: .utf8)
+            #expect(exported.contains("library_name: mlx\n") && exported.contains("## Exported"))
+            #expect(
+                try String(contentsOfFile: bench.path("mlx/metadata.json"), encoding: .utf8)
+                    == metadata)
+            // What is no model is none, and where a run would have its adapter nothing is looked for.
+            for (words, text) in [
+                (["tokenize", "--model", "o/lora", "goose"], "no such model or adapter"),
+                (
+                    ["generate", "--adapter", "run/adapter", "--prompt", "a"] + base,
+                    "run/adapter"
+                ),
+            ] {
+                let ending = try SkeinProcess.run(words, shell: shell(bench, "HF_HUB_OFFLINE=1"))
+                #expect(ending.status == 65 && ending.error.contains(text), "\(ending.error)")
+                #expect(ending.error.contains("HF_HUB_OFFLINE") == (words[0] == "tokenize"))
+            }
+        }
+    }
+
     @Test("a path wins over a name, and a link that leads nowhere is a path")
     func paths() throws {
         try Workbench.with { bench in

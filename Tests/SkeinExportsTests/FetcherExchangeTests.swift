@@ -45,7 +45,7 @@ struct FetcherExchangeTests {
                 }
                 Issue.record("\(fault): no exchange worked in \(Self.tries) rounds")
             }
-            for fault in ["down", "long", "hang"] {
+            for fault in ["down", "long", "hang", "trap"] {
                 try rounds(fault) { answer in
                     guard case .failed(let problem) = answer else {
                         Issue.record("\(fault) was answered")

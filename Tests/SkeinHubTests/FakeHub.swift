@@ -65,8 +65,8 @@ struct FakeHub {
 
     /// Downloads `o/NAME` and returns its path.
     func pull(
-        _ name: String, file: String? = nil, revision: String = "main", token: String? = "hf_good",
-        idle: Int? = nil
+        _ name: String, as kind: HubKind? = nil, file: String? = nil, revision: String = "main",
+        token: String? = "hf_good", idle: Int? = nil
     ) throws -> String {
         let reference = HubReference(
             organization: "o", name: name, revision: revision, file: file)
@@ -74,7 +74,7 @@ struct FakeHub {
         variables["HF_TOKEN"] = token
         if let idle { variables["SKEIN_FETCH_IDLE"] = String(idle) }
         let client = FetchClient(program: try Self.program, environment: variables)
-        return cache(reference).model(try client.fetch(reference) { _ in })
+        return cache(reference).path(of: try client.fetch(reference, as: kind) { _ in })
     }
 
     /// Starts the real `skein` or `skein-fetch`, its output into files of `directory`.

@@ -43,7 +43,12 @@ struct FetchTests {
                 "forbidden",
                 .status(
                     place: "127.0.0.1:\(hub.port)/api/models/o/forbidden/revision/main", code: 403))
-            expect("trap", .fetcherEnded(status: SIGILL, isSignal: true))
+            expect(
+                "trap",
+                .badAnswer(
+                    place: "127.0.0.1:\(hub.port)/api/models/o/trap/revision/main",
+                    problem: "it ended the system's network code, as a Content-Length of nearly "
+                        + "2^63 does"))
             expect("bidi", .badFileName(repository: "o/bidi", bytes: 13))
             expect("dots", .badFileName(repository: "o/dots", bytes: 18))
             expect("gguf", .onlyGGUF(repository: "o/gguf", files: ["q/a b.gguf"]))
@@ -113,9 +118,9 @@ struct FetchTests {
             #expect(cache.findWhole() == nil && cache.find() == folder)
             var variables = hub.environment
             variables["SKEIN_FETCH"] = try FakeHub.program
-            let model = HubModel(environment: variables)
+            let model = HubInput(environment: variables)
             func path(asksServer: Bool = false) throws -> String {
-                try model.path(of: reference, asksServer: asksServer) { _ in }
+                try model.path(of: reference, as: .model, asksServer: asksServer) { _ in }
             }
             #expect(try path() == folder && cache.findWhole() == folder)
             let before = try hub.requests().count
@@ -129,13 +134,14 @@ struct FetchTests {
             // Without a server, what seems whole is taken, and the user is told.
             try FileManager.default.removeItem(atPath: record)
             variables["HF_ENDPOINT"] = "http://127.0.0.1:9"
-            let alone = HubModel(environment: variables)
+            let alone = HubInput(environment: variables)
             var warnings: [String] = []
             let found = try alone.path(
-                of: reference, asksServer: false, warn: { warnings.append($0) }, progress: { _ in })
+                of: reference, as: .model, asksServer: false, warn: { warnings.append($0) },
+                progress: { _ in })
             #expect(found == folder && warnings.count == 1)
             #expect(throws: HubError.self) {
-                try alone.path(of: reference, asksServer: true) { _ in }
+                try alone.path(of: reference, as: .model, asksServer: true) { _ in }
             }
         }
     }
@@ -155,6 +161,58 @@ struct FetchTests {
             let error = #expect(throws: HubError.self) { try hub.pull(name, idle: idle) }
             #expect(error.map { String(describing: $0).hasPrefix(kind) } == true, "\(error as Any)")
             #expect(!String(describing: error).contains("hf_good"))
+        }
+    }
+
+    @Test("an adapter is had with its configuration, and only where one is wanted")
+    func adapters() throws {
+        try FakeHub.with { hub in
+            let files = ["README.md", "adapter_config.json", "adapter_model.safetensors"]
+            for kind in [HubKind.adapter, nil] {
+                let path = try hub.pull("adapter", as: kind)
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: path).sorted() == files)
+            }
+            let cache = hub.cache(HubReference(organization: "o", name: "adapter"))
+            #expect(cache.findWhole(as: .adapter) != nil && cache.findWhole(as: .model) == nil)
+            #expect(cache.find() == cache.find(as: .adapter) && cache.find(as: .model) == nil)
+            // One repository that is both: each is whole by itself.
+            let both = hub.cache(HubReference(organization: "o", name: "both"))
+            let path = try hub.pull("both", as: .adapter)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+                    == Array(files[1...]))
+            #expect(both.findWhole(as: .adapter) == path && both.find(as: .model) == nil)
+            _ = try hub.pull("both")
+            #expect(both.findWhole(as: .model) == path)
+            for (name, kind, error) in [
+                ("adapter", .model, .noModel(repository: "o/adapter")),
+                ("ok", .adapter, .noAdapter(repository: "o/ok", found: .model)),
+                ("bare", nil, .noAdapter(repository: "o/bare", found: .weights)),
+                ("pickle", nil, .noAdapter(repository: "o/pickle", found: .pickle)),
+                ("gguf", .adapter, .onlyGGUF(repository: "o/gguf", files: ["q/a b.gguf"])),
+            ] as [(String, HubKind?, HubError)] {
+                #expect(throws: error, "\(name)") { try hub.pull(name, as: kind) }
+            }
+        }
+    }
+
+    @Test("a fetcher that says impossible numbers is given up")
+    func numbers() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let program = directory + "/fetch"
+            for (done, total) in [(Int.min, 1), (0, -1)] {
+                let line = try FetchLine.bytes(
+                    FetchMessage.progress(done: done, total: total, received: 0))
+                try AtomicFile.write(
+                    "#!/bin/sh\nread line\necho '\(String(decoding: line.dropLast(), as: UTF8.self))'\n",
+                    to: program)
+                chmod(program, 0o755)
+                let client = FetchClient(program: program, environment: [:])
+                #expect(throws: HubError.badMessage) {
+                    try client.fetch(HubReference(organization: "o", name: "n")) { _ in }
+                }
+            }
         }
     }
 

@@ -84,14 +84,14 @@ struct HubCacheTests {
             var named = reference
             named.file = "q/a.gguf"
             let cache = HubCache(directory: directory, reference: named)
-            let model = HubModel(environment: ["HF_HUB_CACHE": directory, "HF_HUB_OFFLINE": "1"])
+            let model = HubInput(environment: ["HF_HUB_CACHE": directory, "HF_HUB_OFFLINE": "1"])
             let missing = HubError.offline(reference: "o/n:q/a.gguf", cache: directory)
             #expect(throws: missing) {
-                try model.path(of: named, asksServer: true) { _ in }
+                try model.path(of: named, as: .model, asksServer: true) { _ in }
             }
             #expect(missing.explanation.what.contains("no file or folder"))
             try add(["q/a.gguf"], to: cache)
-            let path = try model.path(of: named, asksServer: true) { _ in }
+            let path = try model.path(of: named, as: .model, asksServer: true) { _ in }
             #expect(path == cache.snapshot(Self.commit) + "/q/a.gguf")
         }
     }

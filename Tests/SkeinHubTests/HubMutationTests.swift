@@ -107,7 +107,7 @@ import Testing
             guard let reference = HubReference(text) else { return false }
             let cache = HubCache(directory: "/cache", reference: reference)
             for path in [
-                cache.model(Self.commit), cache.snapshot(Self.commit), cache.lock(Self.digest),
+                cache.path(of: Self.commit), cache.snapshot(Self.commit), cache.lock(Self.digest),
                 cache.partial(Self.digest),
             ] {
                 #expect(path.hasPrefix("/cache/") && !(path + "/").contains("/../"), "\(text)")

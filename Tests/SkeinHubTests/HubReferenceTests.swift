@@ -27,4 +27,12 @@ struct HubReferenceTests {
     func refused(_ text: String) {
         #expect(HubReference(text) == nil)
     }
+
+    @Test("where a run keeps its adapter is a path, unless a model is wanted")
+    func runs() {
+        #expect(HubInput.reference("run/adapter", as: .adapter) == nil)
+        #expect(HubInput.reference("run/adapter@main:a.gguf", as: .adapter) == nil)
+        #expect(HubInput.reference("run/adapter", as: .model) != nil)
+        #expect(HubInput.reference("o/lora", as: .adapter)?.name == "lora")
+    }
 }

@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinHub
 import Testing
 
@@ -40,5 +41,55 @@ struct HubSelectionTests {
         #expect(throws: HubError.noWeights(repository: "o/n")) {
             try HubSelection.files(of: ["pytorch_model.bin"], for: reference)
         }
+    }
+
+    @Test("an adapter needs its configuration; PEFT's weights come before mlx-lm's")
+    func adapters() throws {
+        let peft = [
+            "0000100_adapters.safetensors", "README.md", "adapter_config.json",
+            "adapter_model.safetensors", "metadata.json", "tokenizer.json",
+            "checkpoint-5/adapter_model.safetensors",
+        ]
+        let mine = [
+            "README.md", "adapter_config.json", "metadata.json", "adapter_model.safetensors",
+        ]
+        for kind in [HubKind.adapter, nil] {
+            #expect(try HubSelection.files(of: peft, for: reference, as: kind) == mine)
+        }
+        #expect(
+            try HubSelection.files(
+                of: peft + ["adapters.safetensors"], for: reference, as: .adapter) == mine)
+        #expect(
+            try HubSelection.files(
+                of: ["adapters.safetensors", "adapter_config.json"], for: reference)
+                == ["adapter_config.json", "adapters.safetensors"])
+        #expect(throws: HubError.noModel(repository: "o/n")) {
+            try HubSelection.files(of: peft, for: reference, as: .model)
+        }
+        // A model beside it is another matter.
+        let both = peft + ["config.json", "model.safetensors"]
+        #expect(try HubSelection.files(of: both, for: reference, as: .adapter) == mine)
+        #expect(
+            try HubSelection.files(of: both, for: reference, as: .model)
+                == ["config.json", "tokenizer.json", "model.safetensors"])
+        let all = try HubSelection.files(of: both, for: reference)
+        #expect(Set(all) == Set(mine + ["config.json", "tokenizer.json", "model.safetensors"]))
+        #expect(all.suffix(2) == ["model.safetensors", "adapter_model.safetensors"])
+    }
+
+    @Test(
+        "a repository without an adapter says what it has instead",
+        arguments: [
+            (["model.safetensors", "config.json"], .model),
+            (["adapter_model.safetensors"], .weights),
+            (["adapter_config.json", "adapter_model.bin"], .pickle), (["README.md"], .nothing),
+            (["checkpoint-5/adapter_model.safetensors"], .nothing),
+        ] as [([String], HubError.Remains)])
+    func noAdapter(_ files: [String], _ found: HubError.Remains) {
+        let error = HubError.noAdapter(repository: "o/n", found: found)
+        #expect(throws: error) {
+            try HubSelection.files(of: files, for: reference, as: .adapter)
+        }
+        #expect(error.explanation.status == .badData && !error.explanation.remedy.isEmpty)
     }
 }

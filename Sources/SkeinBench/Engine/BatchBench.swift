@@ -141,7 +141,7 @@ package struct BatchBench {
 }
 
 extension BatchBench {
-    /// Measures answers of several sequences at once; `threads`: nil means all cores.
+    /// Measures answers of several sequences at once; `threads`: nil means all cores that may be used.
     package static func report(
         modelPath: String, sequences: Int, promptTokens: Int, tokens: Int, threads: Int?,
         compute: ComputeType, cacheType: CacheType

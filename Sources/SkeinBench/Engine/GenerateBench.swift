@@ -104,7 +104,7 @@ package struct GenerateBench {
 }
 
 extension GenerateBench {
-    /// Measures a prompt and an answer of a model; `threads`: nil means all cores.
+    /// Measures a prompt and an answer of a model; `threads`: nil means all cores that may be used.
     package static func report(
         modelPath: String, promptTokens: Int, tokens: Int, threads: Int?, compute: ComputeType
     ) throws -> BenchReport {

@@ -151,7 +151,7 @@ extension StepBench {
     ///   - microBatchTokens: tokens of each micro-batch.
     ///   - steps: how many are measured.
     ///   - compute: as `train` takes it.
-    ///   - threads: nil: all cores.
+    ///   - threads: nil: all cores that may be used.
     ///   - log: told what is being measured.
     /// - Returns: a column for each mix of rows.
     /// - Throws: as the initializer.

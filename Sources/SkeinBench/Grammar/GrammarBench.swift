@@ -198,7 +198,7 @@ extension GrammarBench {
             #"{"type":"object","properties":{\#(fields.joined(separator: ","))}}"#.utf8)
     }
 
-    /// Measures; `threads`: nil means all cores.
+    /// Measures; `threads`: nil means all cores that may be used.
     package static func report(modelPath: String, threads: Int?) throws -> BenchReport {
         let machine = Machine.current()
         let effort = Effort.kernels

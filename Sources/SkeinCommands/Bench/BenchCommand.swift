@@ -64,7 +64,7 @@ struct BenchCommand: Command {
     }
 
     static let threads = Option.optional(
-        "threads", .integer(1...1024), absent: "all cores",
+        "threads", .integer(1...1024), absent: "all cores that may be used",
         "step, generate: compute threads; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),

@@ -8,7 +8,9 @@ enum SharedFlags {
         "base model: a GGUF file, a Hugging Face folder, or ORG/NAME[@revision][:file.gguf] of the "
             + "Hub")
     static let adapter = Option.optional(
-        "adapter", .path(), "adapter of the base model: a PEFT or MLX folder, or a GGUF file")
+        "adapter", .path(),
+        "adapter of the base model: a PEFT or MLX folder, a GGUF file, or "
+            + "ORG/NAME[@revision][:file.gguf] of the Hub")
     static let anyBase = Option.flag(
         "any-base", "take an adapter that was made for another base model, if its shapes fit")
     static let threads = MachineOptions.table.threads

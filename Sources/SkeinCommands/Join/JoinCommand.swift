@@ -47,7 +47,8 @@ struct JoinCommand: Command {
         let plan = try JoinPlan(
             arguments, environment: process.environment,
             cores: JoinPlan.Cores(
-                usable: process.activeProcessorCount, online: process.processorCount),
+                usable: SystemProcessors.allowed, online: process.processorCount,
+                quota: ControlGroups().processors),
             ancestors: Ancestors.names)
         if arguments[JoinFlags.printEnvironment] { return try print(plan, io) }
         if let choice = plan.choice { io.log.info(choice) }

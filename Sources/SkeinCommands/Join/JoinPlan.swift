@@ -7,10 +7,12 @@ import SkeinTraining
 struct JoinPlan: Sendable, Equatable {
     /// What a machine lets a process use.
     struct Cores: Sendable, Equatable {
-        /// Those that this process may use.
+        /// Those on which this process may run.
         var usable: Int
         /// Those of the host.
         var online: Int
+        /// Those that a container's quota pays for; nil: all.
+        var quota: Int?
     }
 
     static let addressVariable = "SKEIN_COORDINATOR"
@@ -175,8 +177,10 @@ struct JoinPlan: Sendable, Equatable {
     /// All of this task's cores: what the launcher gave it, or bound it to, or else its share.
     private static func threads(_ place: TaskPlace?, _ cores: Cores) -> Int {
         if let given = place?.cores { return given }
-        if cores.usable < cores.online { return max(1, cores.usable) }
-        return max(1, cores.usable / max(1, place?.localCount ?? 1))
+        let tasks = max(1, place?.localCount ?? 1)
+        // A launcher binds each task to cores of its own. A quota is one for all tasks of a container.
+        let bound = cores.usable < cores.online ? cores.usable : cores.usable / tasks
+        return max(1, min(bound, (cores.quota ?? .max) / tasks))
     }
 }
 

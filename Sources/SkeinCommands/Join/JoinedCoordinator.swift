@@ -27,7 +27,7 @@ struct JoinedCoordinator {
         defer { roll.end() }
         do {
             // May download it.
-            training = try TrainCommand(ModelNames.resolved(arguments, io)).options
+            training = try TrainCommand(RepositoryNames.resolved(arguments, io)).options
             training.resume = true
             let command = CoordinatorCommand(
                 CoordinatorCommand.Options(

@@ -12,7 +12,7 @@ extension MachineReport {
         let cache = CacheDirectory.root
         return MachineReport(
             version: Version.text, system: text(names.sysname), architecture: text(names.machine),
-            cores: ProcessInfo.processInfo.activeProcessorCount,
+            cores: SystemProcessors.usable,
             memoryBytes: SystemMemory.available,
             fingerprints: Dictionary(
                 uniqueKeysWithValues: ComputeType.allCases.map {

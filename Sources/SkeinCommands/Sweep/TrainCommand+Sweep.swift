@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinExports
+import SkeinHub
 import SkeinTraining
 
 extension TrainCommand {
@@ -41,7 +42,11 @@ extension TrainCommand {
     func run(_ sweep: Sweep, _ io: CommandIO) throws {
         let run = try SweepRun(
             sweep.recipes.map {
-                SweepRun.Member(name: $0.name, request: try $0.options.request())
+                var own = $0.options
+                // A recipe may name its own.
+                own.configuration.inputs.initAdapter = try own.configuration.inputs.initAdapter.map
+                { try RepositoryNames.path($0, as: .adapter, io) }
+                return SweepRun.Member(name: $0.name, request: try own.request())
             }, output: options.output, resuming: options.resume)
         let reporter = SweepReporter(io, run, exports: options.exports)
         reporter.showData()

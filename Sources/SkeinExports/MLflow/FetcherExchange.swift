@@ -40,7 +40,12 @@ final class FetcherExchange: @unchecked Sendable {
     private struct Problem: Error { let text: String }
 
     private func running() throws -> ChildProcess {
-        if let child { return child }
+        if let child {
+            // It ended after its last answer, or says what nothing asked for.
+            var request = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, 0) > 0 else { return child }
+            end()
+        }
         lines = LineBuffer()
         // The system's network code traps on some answers.
         let started = try ChildProcess.talking(

@@ -12,7 +12,7 @@ package struct WorkerOptions: Sendable {
     package var token: [UInt8]?
     /// nil: the model is fetched from the coordinator.
     package var modelPath: String?
-    /// nil: all cores.
+    /// nil: all cores that may be used.
     package var threads: Int?
     /// nil: made from the host's name, the process and a random number.
     package var name: String?
@@ -154,7 +154,7 @@ struct WorkerSetup: Sendable {
         addresses = try Self.numeric(options.locate) ?? resolve(coordinator)
         token = options.token ?? []
         modelPath = options.modelPath
-        threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        threads = options.threads ?? SystemProcessors.usable
         patience = options.patience
         weights = options.weights
         features = options.features

@@ -19,7 +19,7 @@ extension SystemLanguageModel {
         public var adapterBytes: Int?
         /// The largest rank of an adapter.
         public var maximumRank = 64
-        /// Compute threads; nil: one per processor.
+        /// Compute threads; nil: as many as processors that may be used.
         public var threads: Int?
         /// The chat template: the name of a built-in one or of one of the model's, or the path of a
         /// file; nil: the model's.

@@ -25,7 +25,7 @@ struct SessionPlan: Sendable {
         usable: Int? = SystemMemory.usable
     ) throws(ModelFlaw) {
         let configuration = model.configuration
-        threads = resources.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        threads = resources.threads ?? SystemProcessors.usable
         // Without a tensor nothing is loaded: loading says so.
         weightBytes = (try? GenerationWeights.packedBytes(of: model)) ?? model.weightBytes
         let free = usable.map { [weightBytes] in max(0, $0 - weightBytes) }

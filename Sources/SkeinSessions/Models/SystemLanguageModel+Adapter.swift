@@ -92,12 +92,10 @@ extension SystemLanguageModel {
             return whole["creatorDefined"] as? [String: Any] ?? [:]
         }
 
-        private static let metadataBytes = 1 << 20
-
         private static func metadata(of path: String) -> Data? {
-            let file = FilePath.join(path, "metadata.json")
+            let file = FilePath.join(path, AdapterNotes.metadataName)
             guard let mapped = try? MappedFile(path: file) else { return nil }
-            return mapped.withBytes { $0.count <= metadataBytes ? Data($0) : nil }
+            return mapped.withBytes { $0.count <= AdapterNotes.metadataBytes ? Data($0) : nil }
         }
 
         /// Prepares an adapter for use. There is nothing to compile here: it checks once more that the

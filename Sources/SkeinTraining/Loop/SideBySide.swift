@@ -19,7 +19,7 @@ package enum SideBySide {
     /// Calls `body` with ranges that make up 0 ..< `count`, at most one for each core. Only for
     /// work on single numbers of a vector, which does not depend on where the vector is cut.
     package static func forEach(_ count: Int, _ body: (Range<Int>) -> Void) {
-        let pieces = min(max(1, count / least), ProcessInfo.processInfo.activeProcessorCount)
+        let pieces = min(max(1, count / least), SystemProcessors.usable)
         perform(pieces) { body(count * $0 / pieces..<count * ($0 + 1) / pieces) }
     }
 

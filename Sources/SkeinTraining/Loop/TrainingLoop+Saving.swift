@@ -149,7 +149,7 @@ extension TrainingLoop {
             // An adapter of before is what it would be without them.
             otherEnginesFrom: otherEnginesFrom.flatMap { $0 <= step ? $0 : nil })
         try directory.store.write(
-            card.text, to: FilePath.join(directory.adapter, ModelCard.fileName))
+            card.text, to: FilePath.join(directory.adapter, AdapterNotes.cardName))
     }
 
     mutating func waitForCheckpoint() throws {

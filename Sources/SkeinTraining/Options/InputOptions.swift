@@ -13,8 +13,9 @@ package struct InputOptions: OptionTable {
         "skip-bad-lines", in: .data, "count invalid lines and go on")
     package let initAdapter = Option.optional(
         "init-adapter", .path(), in: .adapter,
-        "start from this adapter: a PEFT or MLX folder, or a GGUF file; rank, alpha, target modules, "
-            + "layers and --dora are its own unless they are given")
+        "start from this adapter: a PEFT or MLX folder, a GGUF file, or "
+            + "ORG/NAME[@revision][:file.gguf] of the Hub; rank, alpha, target modules, layers and "
+            + "--dora are its own unless they are given")
     package let anyBase = Option.flag(
         "any-base", in: .adapter,
         "take an --init-adapter that was made for another base model, if its shapes fit"

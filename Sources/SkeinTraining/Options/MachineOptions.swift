@@ -3,7 +3,7 @@ import SkeinBasics
 /// How a run uses its machine. None of these options changes the result.
 package struct MachineOptions: OptionTable {
     package let threads = Option.optional(
-        "threads", .integer(1...1024), absent: "all cores", in: .machine,
+        "threads", .integer(1...1024), absent: "all cores that may be used", in: .machine,
         "compute threads; they do not change the result")
     package let weights = Option<ResidenceChoice>(
         "weights", .choice, default: "auto", in: .machine,

@@ -8,8 +8,6 @@ import SkeinModels
 /// It has no times and no folders: equal runs give equal bytes, wherever model and data are. run.json has
 /// the paths.
 struct ModelCard {
-    static let fileName = "README.md"
-
     let job: TrainingJob
     /// Whose adapter it is.
     let step: Int
@@ -119,13 +117,13 @@ extension TrainingConfiguration {
         }
         let paths =
             [InputOptions.table.validData, InputOptions.table.testData].map(\.description.name)
-            + [
-                InputOptions.table.initAdapter.description.name,
-                RecipeOptions.table.chatTemplate.description.name,
-            ]
+            + [RecipeOptions.table.chatTemplate.description.name]
         return (recipe + inputs).compactMap { description, own, usual in
             guard let own, own != usual else { return nil }
             if description.isFlag { return (description.name, "") }
+            if description.name == InputOptions.table.initAdapter.description.name {
+                return (description.name, BaseModelName(path: own).reference)
+            }
             return (
                 description.name, paths.contains(description.name) ? FilePath.name(of: own) : own
             )

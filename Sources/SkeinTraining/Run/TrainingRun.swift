@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinModels
 import SkeinTensors
@@ -53,7 +52,7 @@ package struct TrainingRun: Sendable {
         report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let threads =
-            job.configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
+            job.configuration.threads ?? SystemProcessors.usable
         let (residence, estimate) = try TrainingJob.fit(
             [job], available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
             threads: threads)

@@ -1,4 +1,4 @@
-import Foundation
+import SkeinBasics
 import SkeinModels
 import SkeinTensors
 
@@ -14,11 +14,11 @@ package final class SampleMaker {
 
     /// - Parameters:
     ///   - job: whose prompts, model and adapter shape are used.
-    ///   - threads: that compute; nil: one per processor.
+    ///   - threads: that compute; nil: as many as processors that may be used.
     package init(job: TrainingJob, threads: Int? = nil) {
         self.job = job
         team = ComputeTeam(
-            threadCount: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+            threadCount: threads ?? SystemProcessors.usable)
     }
 
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.

@@ -91,7 +91,7 @@ package struct SweepRun: Sendable {
     ) throws -> [Ending] {
         let jobs = runs.map(\.job)
         let threads =
-            jobs[0].configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
+            jobs[0].configuration.threads ?? SystemProcessors.usable
         let samples = jobs.reduce(0) { $0 + SampleMaker.bytes(of: $1) }
         try AtomicFile.makeDirectory(output)
         guard let lock = try DiskStore().lock(FilePath.join(output, RunDirectory.sweepLockName))

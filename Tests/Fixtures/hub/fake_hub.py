@@ -13,10 +13,15 @@ WEIGHTS = b"".join(hashlib.sha256(str(i).encode()).digest() for i in range(SIZE 
 if len(sys.argv) > 2:
     with open(sys.argv[2], "rb") as file:
         WEIGHTS = file.read()
+# Names of repositories with an adapter, and its files among those of FILES.
+ADAPTERS = {"adapter": ["README.md", "adapter_config.json", "adapter_model.safetensors", "tokenizer.json"],
+            "both": ["adapter_config.json", "adapter_model.safetensors", "config.json", "model.safetensors", "tokenizer.json"],
+            "bare": ["adapter_model.safetensors", "tokenizer.json"], "pickle": ["adapter_config.json", "adapter_model.bin"]}
 FILES = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": b'{"version": "1.0"}', "README.md": b"hello\n",
-         "generation_config.json": b"", "model.safetensors": WEIGHTS, "q/a b.gguf": WEIGHTS[:1000]}
+         "generation_config.json": b"", "model.safetensors": WEIGHTS, "q/a b.gguf": WEIGHTS[:1000],
+         "adapter_config.json": b'{"peft_type": "LORA"}', "adapter_model.safetensors": WEIGHTS[:2000], "adapter_model.bin": b"no"}
 TEXT = b"Temporary Redirect. Redirecting to another place, which is a text for people. " * 5
-LINKED = {"model.safetensors", "q/a b.gguf"}
+LINKED = {"model.safetensors", "q/a b.gguf", "adapter_model.safetensors"}
 # How many requests for the weights stop in their middle.
 STALLS = {"stall": 20, "once": 1}
 COMMIT = "c0ffee" * 6 + "beef"
@@ -139,6 +144,8 @@ class Hub(BaseHTTPRequestHandler):
             return self.answer(200, json.dumps(info).encode(), [("Content-Type", "application/json")])
         entries = [{"type": "directory", "path": "q", "oid": COMMIT, "size": 0}]
         for file, data in FILES.items():
+            if name in ADAPTERS and file not in ADAPTERS[name] or name not in ADAPTERS and file.startswith("adapter_"):
+                continue
             entry = {"type": "file", "path": file, "size": len(data), "oid": etag(file)[:40]}
             if file in LINKED:
                 entry["lfs"] = {"oid": etag(file), "size": len(data), "pointerSize": 130}

@@ -1,7 +1,7 @@
 """An MLflow server on loopback for tests: fake_mlflow.py DIRECTORY. Prints its port; ends with its standard input.
 
-Keeps what it is told in DIRECTORY/store.json. The files DIRECTORY/down, /garbage, /hang, /long and /refuse make it close connections,
-answer with garbage, say nothing, send without end, and answer 403; /notes adds
+Keeps what it is told in DIRECTORY/store.json. The files DIRECTORY/down, /garbage, /hang, /long, /refuse and /trap make it close
+connections, answer with garbage, say nothing, send without end, answer 403, and announce 2^63 - 1 bytes; /notes adds
 800 kB of tags to each answer. Authorization headers are appended to DIRECTORY/authorization.
 """
 import json, os, sys, threading, time
@@ -24,10 +24,10 @@ class Server(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, value):
+    def answer(self, status, value, length=None):
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
         self.wfile.write(body)
 
@@ -41,6 +41,9 @@ class Server(BaseHTTPRequestHandler):
             return self.answer(200, b"<html>Please log in</html>")
         if is_on("refuse"):
             return self.answer(403, {"error_code": "PERMISSION_DENIED", "message": "not\x1byou"})
+        if is_on("trap"):
+            self.close_connection = True
+            return self.answer(200, b"{}", (1 << 63) - 1)
         if is_on("long"):
             return self.answer(200, b'{"x": "' + b"y" * 10_000_000 + b'"}')
         if is_on("hang"):

@@ -171,6 +171,13 @@ import Testing
         let crowd = try plan(
             Self.run, mpi, cores: JoinPlan.Cores(usable: 2, online: 2))
         #expect(crowd.threads == 1)
+        // Of a quota that all four tasks share, and of one that is less than a processor for each.
+        for (quota, threads) in [(100, 2), (6, 1), (3, 1)] {
+            let cores = JoinPlan.Cores(usable: 8, online: 8, quota: quota)
+            #expect(try plan(Self.run, mpi, cores: cores).threads == threads)
+        }
+        let contained = JoinPlan.Cores(usable: 8, online: 64, quota: 3)
+        #expect(try plan(Self.run, Self.srun, cores: contained).threads == 3)
     }
 
     @Test("what was found out is printed for people and for scripts")

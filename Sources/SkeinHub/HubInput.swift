@@ -1,7 +1,7 @@
 import Foundation
 
-/// Turns what a person gave as a model into a path.
-package struct HubModel: Sendable {
+/// Turns what a person gave as a model or an adapter into a path.
+package struct HubInput: Sendable {
     private let environment: [String: String]
 
     package init(environment: [String: String]) {
@@ -9,46 +9,57 @@ package struct HubModel: Sendable {
     }
 
     /// A reference, if `text` is one and no file or folder has this path.
-    package static func reference(_ text: String) -> HubReference? {
+    ///
+    /// - Parameters:
+    ///   - text: What was given.
+    ///   - kind: What it is wanted as; nil: either. `OUT/adapter` is where a run keeps its adapter: from
+    ///     another folder it means an adapter that is missing, and nothing of the Hub.
+    /// - Returns: nil for a path.
+    package static func reference(_ text: String, as kind: HubKind? = nil) -> HubReference? {
         // A link that leads nowhere is a path, too.
         var status = stat()
-        return lstat(text, &status) == 0 ? nil : HubReference(text)
+        guard lstat(text, &status) != 0, let reference = HubReference(text) else { return nil }
+        return kind == .adapter && reference.name == "adapter" ? nil : reference
     }
 
-    /// The path of a model that must be in the cache.
+    /// The path of what must be in the cache.
     ///
-    /// - Parameter reference: The model.
+    /// - Parameters:
+    ///   - reference: The model or adapter.
+    ///   - kind: What it is wanted as; nil: either.
     /// - Returns: A folder, or the named file.
     /// - Throws: `HubError.notInCache`, `.badEndpoint`.
-    package func cached(_ reference: HubReference) throws -> String {
+    package func cached(_ reference: HubReference, as kind: HubKind? = nil) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        guard let path = cache.find() else {
+        guard let path = cache.find(as: kind) else {
             throw HubError.notInCache(reference: reference.text, cache: settings.cache)
         }
         return path
     }
 
-    /// The path of a model that may have to be downloaded.
+    /// The path of what may have to be downloaded.
     ///
     /// - Parameters:
-    ///   - reference: The model.
-    ///   - asksServer: Whether the Hub is asked for a newer commit of the revision, even though the
-    ///     model is in the cache.
+    ///   - reference: The model or adapter.
+    ///   - kind: What it is wanted as; nil: all that the repository is.
+    ///   - asksServer: Whether the Hub is asked for a newer commit of the revision, even though all
+    ///     is in the cache.
     ///   - isCancelled: Asked five times a second.
     ///   - warn: Gets what the user should know, though it goes on.
     ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: A folder, or the named file.
     /// - Throws: `HubError`.
     package func path(
-        of reference: HubReference, asksServer: Bool, isCancelled: () -> Bool = { false },
+        of reference: HubReference, as kind: HubKind?, asksServer: Bool,
+        isCancelled: () -> Bool = { false },
         warn: (String) -> Void = { _ in }, progress: (FetchMessage) -> Void
     ) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        if !asksServer, let path = cache.findWhole() { return path }
+        if !asksServer, let path = cache.findWhole(as: kind) { return path }
         if settings.isOffline {
-            if let path = cache.find() { return path }
+            if let path = cache.find(as: kind) { return path }
             throw HubError.offline(reference: reference.text, cache: settings.cache)
         }
         var wanted = reference
@@ -56,10 +67,13 @@ package struct HubModel: Sendable {
         if !asksServer, let commit = cache.commit() { wanted.revision = commit }
         do {
             let client = try FetchClient(environment: environment)
-            return cache.model(
-                try client.fetch(wanted, isCancelled: isCancelled, progress: progress))
+            return cache.path(
+                of: try client.fetch(
+                    wanted, as: kind, isCancelled: isCancelled, progress: progress))
         } catch let error as HubError {
-            guard !asksServer, error.isUnreachable, let path = cache.find() else { throw error }
+            guard !asksServer, error.isUnreachable, let path = cache.find(as: kind) else {
+                throw error
+            }
             warn(
                 "the Hub cannot be asked whether the cache has all files of \(reference.text); "
                     + "going on with those that it has (`skein pull` completes them)")

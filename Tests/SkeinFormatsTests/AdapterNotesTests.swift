@@ -1,0 +1,110 @@
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinFormats
+
+@Suite("what stands beside an adapter")
+struct AdapterNotesTests {
+    /// Writes an adapter's folder.
+    private func make(_ folder: String, _ files: [String: String]) throws {
+        try AtomicFile.makeDirectory(folder)
+        for (name, text) in files { try AtomicFile.write(text, to: FilePath.join(folder, name)) }
+    }
+
+    private func text(_ folder: String, _ name: String) throws -> String {
+        String(
+            decoding: try RegularFile.bytes(
+                of: FilePath.join(folder, name), from: 0, limit: 1 << 20), as: UTF8.self)
+    }
+
+    /// Copies the notes from one folder to another.
+    private func copy(
+        from source: String, _ old: AdapterFormat, to target: String, _ new: AdapterFormat
+    ) throws {
+        try AdapterNotes(of: source).write(
+            to: target, new, from: AdapterNotes.Weights(of: source, old),
+            to: AdapterNotes.Weights(of: target, new))
+    }
+
+    private static let card = """
+        ---
+        base_model: "o/n"
+        library_name: peft
+        tags:
+        - lora
+        ---
+
+        # LoRA adapter
+        library_name: peft
+        """
+
+    @Test("card and metadata of the same weights are copied byte for byte")
+    func same() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let (source, target) = (directory + "/a", directory + "/b")
+            let metadata = "{\"creatorDefined\": {\"tone\": 3}}"
+            try make(
+                source,
+                [
+                    "adapter_model.safetensors": "w", "README.md": Self.card,
+                    "metadata.json": metadata, "other.txt": "no",
+                ])
+            try make(target, ["adapter_model.safetensors": "w"])
+            #expect(try AdapterNotes(of: source).names == ["README.md", "metadata.json"])
+            try copy(from: source, .peft, to: target, .peft)
+            #expect(try text(target, "README.md") == Self.card)
+            #expect(try text(target, "metadata.json") == metadata)
+            #expect(!DiskStore().exists(target + "/other.txt"))
+        }
+    }
+
+    @Test("a card of other files names their library and says what they are")
+    func exported() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let (source, target) = (directory + "/a", directory + "/b")
+            try make(source, ["adapter_model.safetensors": "w", "README.md": Self.card])
+            try make(target, ["adapters.safetensors": "v"])
+            try copy(from: source, .peft, to: target, .mlx)
+            let found = try text(target, "README.md")
+            let old = try AdapterNotes.Weights(of: source, .peft).digest
+            let new = try AdapterNotes.Weights(of: target, .mlx).digest
+            #expect(
+                found == Self.card.replacing(
+                    "library_name: peft\ntags", with: "library_name: mlx\ntags")
+                        + """
+
+
+                        ## Exported
+
+                        These are MLX's files of an adapter. adapters.safetensors has the SHA-256 `\(new)`; \
+                        adapter_model.safetensors, of which this card was written, has `\(old)`.
+
+                        """)
+            #expect(!DiskStore().exists(target + "/metadata.json"))
+        }
+    }
+
+    @Test("a card without front matter, a missing one and one that is too long")
+    func odd() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let source = directory + "/a"
+            for card in [
+                "", "---\nlibrary_name: peft\n", "\n---\nlibrary_name: peft\n---\n", "---",
+            ] {
+                try make(source, ["adapter_model.safetensors": "w", "README.md": card])
+                try copy(from: source, .peft, to: source, .peft)
+                #expect(try text(source, "README.md") == card)
+            }
+            #expect(try AdapterNotes(of: directory).names.isEmpty)
+            #expect(try AdapterNotes(of: directory + "/adapter.gguf").names.isEmpty)
+            try make(
+                source, ["metadata.json": String(repeating: " ", count: (1 << 20) + 1)])
+            #expect(
+                throws: FormatError.overLimit(
+                    path: source + "/metadata.json", field: "bytes", limit: 1 << 20,
+                    found: (1 << 20) + 1)
+            ) { try AdapterNotes(of: source) }
+        }
+    }
+}
