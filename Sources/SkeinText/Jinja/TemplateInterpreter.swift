@@ -10,13 +10,19 @@ struct TemplateInterpreter {
     var line = 1
     var frames: [[String: TemplateValue]] = []
     private var output = TemplateText()
-    private var steps = 0
+    /// Where the text goes, unless it is captured, when several renderings are done at once.
+    var log: TemplateLog?
+    /// Captures around the current statement.
+    private var captures = 0
+    private(set) var steps = 0
+    /// The renderings that are done at once; nil: one alone.
+    var variants: TemplateVariants?
     /// Statements and expressions around the current one.
     var depth = 0
     /// A `break` or `continue` on its way out to its loop.
-    private var interruption: Interruption?
+    var interruption: Interruption?
 
-    private enum Interruption {
+    enum Interruption {
         case leave
         case goOn
     }
@@ -37,14 +43,14 @@ struct TemplateInterpreter {
 
     // MARK: - Statements
 
-    private mutating func run(_ statements: [TemplateStatement]) throws {
+    mutating func run(_ statements: [TemplateStatement]) throws {
         for statement in statements {
             try run(statement)
             if interruption != nil { return }
         }
     }
 
-    private mutating func run(_ statement: TemplateStatement) throws {
+    mutating func run(_ statement: TemplateStatement) throws {
         try charge(1)
         depth += 1
         defer { depth -= 1 }
@@ -56,8 +62,9 @@ struct TemplateInterpreter {
             line = expression.line
             try write(try text(of: value))
         case .choice(let branches, let otherwise):
-            for branch in branches where try evaluate(branch.test).isTrue {
-                return try run(branch.body)
+            for branch in branches {
+                let test = try evaluate(branch.test)
+                if truth(of: test) { return try run(branch.body) }
             }
             try run(otherwise)
         case .loop(let syntax):
@@ -101,7 +108,9 @@ struct TemplateInterpreter {
     ) throws -> TemplateText {
         let outer = output
         output = TemplateText()
+        captures += 1
         try body(&self)
+        captures -= 1
         let captured = output
         output = outer
         return captured
@@ -151,35 +160,67 @@ struct TemplateInterpreter {
     mutating func run(
         _ syntax: TemplateLoopSyntax, over iterable: TemplateValue, depth: Int
     ) throws {
-        line = syntax.items.line
-        let loop = TemplateLoop(
-            source: try items(of: iterable), syntax: syntax, outerFrames: frames.count,
-            depth: depth)
+        let loop = try begun(syntax, over: iterable, depth: depth)
         var hasRun = false
         while let item = try advance(loop) {
-            try inFrame(["loop": .loop(loop)]) { interpreter in
-                interpreter.line = syntax.items.line
-                try interpreter.assign(item, to: syntax.target)
-                try interpreter.run(syntax.body)
-            }
-            // As in Jinja2, an iteration that is cut short does not count for `else`.
-            if interruption == nil { hasRun = true }
-            let isLeft = interruption == .leave
-            interruption = nil
-            if isLeft { break }
+            if try iterate(loop, with: item, hasRun: &hasRun) { break }
         }
-        if !hasRun { try inFrame([:]) { try $0.run(syntax.otherwise) } }
+        try end(loop, hasRun: hasRun)
+    }
+
+    /// A loop before its first iteration.
+    mutating func begun(
+        _ syntax: TemplateLoopSyntax, over iterable: TemplateValue, depth: Int
+    ) throws -> TemplateLoop {
+        line = syntax.items.line
+        if case .growing(let growth) = iterable, !growth.isReversed {
+            let loop = TemplateLoop(
+                source: growth.items, syntax: syntax, outerFrames: frames.count, depth: depth)
+            loop.growth = growth
+            loop.position = growth.first
+            return loop
+        }
+        return TemplateLoop(
+            source: try items(of: iterable), syntax: syntax, outerFrames: frames.count,
+            depth: depth)
+    }
+
+    /// Runs the body for an item.
+    ///
+    /// - Returns: whether it leaves the loop.
+    mutating func iterate(
+        _ loop: TemplateLoop, with item: TemplateValue, hasRun: inout Bool
+    ) throws -> Bool {
+        try inFrame(["loop": .loop(loop)]) { interpreter in
+            interpreter.line = loop.syntax.items.line
+            try interpreter.assign(item, to: loop.target)
+            try interpreter.run(loop.syntax.body)
+        }
+        // As in Jinja2, an iteration that is cut short does not count for `else`.
+        if interruption == nil { hasRun = true }
+        let isLeft = interruption == .leave
+        interruption = nil
+        return isLeft
+    }
+
+    /// What comes after the last iteration.
+    mutating func end(_ loop: TemplateLoop, hasRun: Bool) throws {
+        if !hasRun { try inFrame([:]) { try $0.run(loop.syntax.otherwise) } }
     }
 
     private mutating func write(_ text: TemplateText) throws {
-        try admit(text, after: output.bytes.count)
-        output.append(text)
+        guard captures == 0, let before = log?.byteCount else {
+            try admit(text, after: output.bytes.count)
+            return output.append(text)
+        }
+        try admit(text, after: before)
+        log?.append(text)
     }
 
     // MARK: - Loops
 
     /// Moves to the next item; nil at the end.
-    private mutating func advance(_ loop: TemplateLoop) throws -> TemplateValue? {
+    mutating func advance(_ loop: TemplateLoop) throws -> TemplateValue? {
         let item = try peek(loop)
         loop.ahead = nil
         guard let item else { return nil }
@@ -197,6 +238,13 @@ struct TemplateInterpreter {
 
     /// The loop's total number of items. Filters all those that remain.
     mutating func length(of loop: TemplateLoop) throws -> Int {
+        if loop.reversedPlace != nil { throw SharedTemplateRun.Flaw.notShared }
+        if let growth = loop.growth {
+            variants?.keepOneCount()
+            let end = growth.places(count: variants?.mostMessages ?? 0).upperBound
+            loop.source.removeSubrange(max(end, loop.position)...)
+            loop.growth = nil
+        }
         if loop.filter != nil {
             var rest: [TemplateValue] = []
             while let item = try pull(loop) { rest.append(item) }
@@ -211,6 +259,10 @@ struct TemplateInterpreter {
     /// The next item that passes the filter, which sees the target and what is outside the loop.
     private mutating func pull(_ loop: TemplateLoop) throws -> TemplateValue? {
         while loop.position < loop.source.count {
+            if let growth = loop.growth {
+                let count = growth.count(withItemAt: loop.position)
+                guard variants?.decide(countIsAtLeast: count) == true else { return nil }
+            }
             let item = loop.source[loop.position]
             loop.position += 1
             try charge(1)
@@ -219,7 +271,8 @@ struct TemplateInterpreter {
             frames.removeSubrange(loop.outerFrames...)
             let passes = try inFrame([:]) { interpreter in
                 try interpreter.assign(item, to: loop.target)
-                return try interpreter.evaluate(filter).isTrue
+                let passes = try interpreter.evaluate(filter)
+                return interpreter.truth(of: passes)
             }
             frames += inner
             if passes { return item }
@@ -229,7 +282,7 @@ struct TemplateInterpreter {
 
     // MARK: - Variables
 
-    private mutating func inFrame<Result>(
+    mutating func inFrame<Result>(
         _ variables: [String: TemplateValue],
         _ body: (inout TemplateInterpreter) throws -> Result
     ) throws -> Result {
@@ -288,6 +341,9 @@ struct TemplateInterpreter {
 
     // MARK: - Limits and errors
 
+    /// Takes the steps of another run for this one's, if they are more.
+    mutating func charge(asMuchAs other: TemplateInterpreter) { steps = max(steps, other.steps) }
+
     /// Counts `cost` units of work.
     mutating func charge(_ cost: Int) throws {
         steps += cost
@@ -315,8 +371,9 @@ struct TemplateInterpreter {
 
     /// The items of a list or tuple, within the limits of size and depth. Creating them costs
     /// steps, too.
-    mutating func collection(_ items: [TemplateValue]) throws -> TemplateCollection {
-        try charge(2 * items.count)
+    mutating func collection(_ given: [TemplateValue]) throws -> TemplateCollection {
+        try charge(2 * given.count)
+        let items = try concrete(all: given)
         var depth = 0
         var weight = 1
         for item in items {
