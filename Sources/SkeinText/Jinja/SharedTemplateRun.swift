@@ -7,10 +7,10 @@
 /// in which they left, from a copy of the interpreter as it was before. Runs that have become equal
 /// but for integers are joined where another loop follows.
 ///
-/// Each rendering does exactly what it does alone: the runs differ only in who does it together.
-/// PublishedTemplateTests compares both ways for each published template. What is not the same is
-/// the count of steps, which may be higher here: whoever calls this takes an error of a limit as a
-/// reason to render one by one.
+/// Each rendering does exactly what it does alone: the runs differ only in which renderings they
+/// stand for. PublishedBeginningsTests compares both ways for each published template. What is not
+/// the same is the count of steps, which may be higher here: after an error of a limit the caller
+/// renders one by one.
 struct SharedTemplateRun {
     /// Why the renderings cannot be done at once.
     enum Flaw: Error {

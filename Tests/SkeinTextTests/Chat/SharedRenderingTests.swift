@@ -15,16 +15,16 @@ import Testing
             ("last", "{% for m in messages %}{{ m.content }}{{ '.' if loop.last }}{% endfor %}"),
             (
                 "next",
-                "{% for m in messages %}{{ m.content }}{{ loop.nextitem.role }}{% endfor %}"
+                "{% for m in messages %}{{ m.content }}{{ (loop.nextitem or {}).role }}{% endfor %}"
             ),
             (
                 "previous",
-                "{% for m in messages %}{{ loop.previtem.role }}{{ m.content }}{% endfor %}"
+                "{% for m in messages %}{{ (loop.previtem or {}).role }}{{ m.content }}{% endfor %}"
             ),
             (
                 "ahead",
                 "{% for m in messages %}{{ m.content }}"
-                    + "{{ messages[loop.index0 + 1].role }}{% endfor %}"
+                    + "{{ (messages[loop.index0 + 1] or {}).role }}{% endfor %}"
             ),
             (
                 "rest",
@@ -75,8 +75,8 @@ import Testing
             (
                 "backwards, written",
                 "{% for m in messages[::-1] %}{{ loop.index }}{{ loop.first }}{{ loop.last }}"
-                    + "{{ loop.length }}{{ loop.revindex }}{{ loop.previtem.role }}"
-                    + "{{ loop.nextitem.role }}{{ m.content }}{% else %}none{% endfor %}"
+                    + "{{ loop.length }}{{ loop.revindex }}{{ (loop.previtem or {}).role }}"
+                    + "{{ (loop.nextitem or {}).role }}{{ m.content }}{% else %}none{% endfor %}"
             ),
             (
                 "backwards, left",
@@ -120,7 +120,8 @@ import Testing
                 "macro",
                 "{% macro role(all, i) %}{{ all[i].role }}{% for m in all %}{{ m.role[0] }}"
                     + "{% endfor %}{% endmacro %}{% for m in messages %}{{ role(messages, loop.index0) }}"
-                    + "{% endfor %}{% call role(messages, 0) %}{% endcall %}"
+                    + "{% endfor %}{% macro wrap(all) %}{{ all|length }}{{ caller() }}{% endmacro %}"
+                    + "{% call wrap(messages) %}{{ messages|length }}{% endcall %}"
             ),
             (
                 "generation",
