@@ -111,6 +111,16 @@ package struct ChatRenderer: Sendable {
             addGenerationPrompt: addsPrompt, tokens: tokens, tools: chat.tools,
             arguments: own + extra)
     }
+
+    /// Beginnings of a conversation, rendered at once; nil if `render` has to render each.
+    package func beginnings(
+        _ beginnings: Set<ChatBeginnings.Beginning>, of chat: PreparedChat
+    ) -> ChatBeginnings? {
+        guard let side = try? (chat.usesTools ? withTools : plain).get() else { return nil }
+        return side.template.beginnings(
+            beginnings, of: chat.messages, tokens: tokens, tools: chat.tools,
+            arguments: arguments)
+    }
 }
 
 /// A conversation as the template takes it.

@@ -35,7 +35,7 @@ package struct ChatTemplate: Sendable {
     package let names: Set<String>
     /// The texts in its code, in UTF-8.
     let literals: Set<[UInt8]>
-    private let body: [TemplateStatement]
+    let body: [TemplateStatement]
 
     /// Parses `source`.
     ///
@@ -81,6 +81,16 @@ package struct ChatTemplate: Sendable {
         _ messages: [ChatMessage], addGenerationPrompt: Bool, tokens: TemplateTokens,
         tools: JSONValue? = nil, arguments: [JSONField] = []
     ) throws -> RenderedChat {
+        var (interpreter, variables) = try prepared(messages[...], tokens, tools, arguments)
+        variables["add_generation_prompt"] = .bool(addGenerationPrompt)
+        return RenderedChat(try interpreter.render(body, variables: variables))
+    }
+
+    /// An interpreter, and the variables that it begins with but for `add_generation_prompt`.
+    func prepared(
+        _ messages: ArraySlice<ChatMessage>, _ tokens: TemplateTokens, _ tools: JSONValue?,
+        _ arguments: [JSONField]
+    ) throws -> (TemplateInterpreter, [String: TemplateValue]) {
         var interpreter = TemplateInterpreter(template: name, date: date)
         let conversation = try messages.enumerated().map { index, message in
             try interpreter.value(of: message, origin: index)
@@ -95,8 +105,7 @@ package struct ChatTemplate: Sendable {
             variables[argument.name] = try interpreter.value(of: argument.value, origin: nil)
         }
         variables["messages"] = .list(try interpreter.collection(conversation))
-        variables["add_generation_prompt"] = .bool(addGenerationPrompt)
-        return RenderedChat(try interpreter.render(body, variables: variables))
+        return (interpreter, variables)
     }
 }
 
@@ -132,18 +141,9 @@ package struct RenderedChat: Sendable, Equatable {
     init(_ output: TemplateText) {
         text = output.string
         pieces = []
-        generated = []
-        var (start, runStart) = (0, 0)
+        generated = output.generatedRanges
+        var start = 0
         for (index, run) in output.runs.enumerated() {
-            if run.isGenerated {
-                if generated.last?.upperBound == runStart {
-                    generated[generated.count - 1] =
-                        generated[generated.count - 1].lowerBound..<run.end
-                } else {
-                    generated.append(runStart..<run.end)
-                }
-            }
-            runStart = run.end
             let isLast = index + 1 == output.runs.count
             if !isLast, output.runs[index + 1].origin == run.origin { continue }
             pieces.append(

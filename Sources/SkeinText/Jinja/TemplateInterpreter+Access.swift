@@ -135,6 +135,7 @@ extension TemplateInterpreter {
     private mutating func attribute(
         _ name: String, of loop: TemplateLoop
     ) throws -> TemplateValue? {
+        if let value = try growingAttribute(name, of: loop) { return value }
         switch name {
         case "index0": return .integer(loop.index0)
         case "index": return .integer(loop.index0 + 1)

@@ -116,7 +116,9 @@ extension TemplateInterpreter {
     }
 
     /// `range(end)`, `range(start, end, step)`
-    private mutating func range(_ arguments: Arguments) throws -> TemplateValue {
+    private mutating func range(_ given: Arguments) throws -> TemplateValue {
+        if let growing = try growingRange(given) { return growing }
+        let arguments = try concrete(given)
         let numbers = try bind(arguments, [], "range()", positionalOnly: 3, required: 1).map {
             (value: TemplateValue?) throws -> Int? in
             guard let value else { return nil }

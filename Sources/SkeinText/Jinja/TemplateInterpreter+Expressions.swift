@@ -16,11 +16,14 @@ extension TemplateInterpreter {
         case .comparison(let first, let comparands): return try comparison(first, comparands)
         case .all(let operands): return try firstOperand(of: operands, whoseTruthIs: false)
         case .any(let operands): return try firstOperand(of: operands, whoseTruthIs: true)
-        case .not(let operand): return .bool(!(try evaluate(operand).isTrue))
+        case .not(let operand):
+            let value = try evaluate(operand)
+            return .bool(!truth(of: value))
         case .negative(let operand): return try signed(operand, isNegative: true)
         case .positive(let operand): return try signed(operand, isNegative: false)
         case .conditional(let test, let then, let otherwise):
-            if try evaluate(test).isTrue { return try evaluate(then) }
+            let verdict = try evaluate(test)
+            if truth(of: verdict) { return try evaluate(then) }
             guard let otherwise else {
                 return .undefined(hint: "the inline if was false and has no else")
             }
@@ -46,7 +49,8 @@ extension TemplateInterpreter {
         guard case .chain(let base, let links) = expression.form, let last = links.last else {
             return .none
         }
-        var callee = try follow(Array(links.dropLast()), from: try evaluate(base))
+        var callee = try concrete(
+            try follow(Array(links.dropLast()), from: try evaluate(base)))
         let arguments: TemplateArguments
         switch last.form {
         case .call(let given): arguments = given
@@ -58,7 +62,7 @@ extension TemplateInterpreter {
         var values = try evaluate(arguments)
         values.keywords.append(("caller", caller))
         line = last.line
-        return try call(callee, values)
+        return try call(callee, try admitted(values, for: callee))
     }
 
     private func value(of literal: TemplateLiteral) -> TemplateValue {
@@ -101,7 +105,7 @@ extension TemplateInterpreter {
         var value = TemplateValue.none
         for operand in operands {
             value = try evaluate(operand)
-            if value.isTrue == decisive { break }
+            if truth(of: value) == decisive { break }
         }
         return value
     }
@@ -112,7 +116,7 @@ extension TemplateInterpreter {
         let line = line
         var result = TemplateMapping(keys: [], values: [])
         for (keyExpression, valueExpression) in zip(keys, values) {
-            let keyValue = try evaluate(keyExpression)
+            let keyValue = try concrete(try evaluate(keyExpression))
             if case .bool = keyValue { throw unsupported("a dict with true or false as a key") }
             if case .float = keyValue { throw unsupported("a dict with a decimal as a key") }
             guard let key = TemplateMapping.key(of: keyValue) else {
@@ -130,6 +134,7 @@ extension TemplateInterpreter {
         _ key: TemplateText, to value: TemplateValue, in mapping: inout TemplateMapping
     ) throws {
         try charge(1 + mapping.keys.count)
+        let value = try concrete(value)
         if let index = mapping.keys.firstIndex(of: key) {
             mapping.values[index] = value
         } else {
@@ -142,6 +147,7 @@ extension TemplateInterpreter {
     mutating func limited(_ mapping: TemplateMapping) throws -> TemplateMapping {
         let collected = try collection(mapping.values)
         var mapping = mapping
+        mapping.values = collected.items
         mapping.depth = collected.depth
         mapping.weight = collected.weight
         return mapping
@@ -174,7 +180,7 @@ extension TemplateInterpreter {
     private mutating func signed(
         _ operand: TemplateExpression, isNegative: Bool
     ) throws -> TemplateValue {
-        let value = try evaluate(operand)
+        let value = try concrete(try evaluate(operand))
         if case .undefined(let hint) = value { throw undefined(hint) }
         if case .float(let number) = value { return .float(isNegative ? -number : number) }
         guard let number = value.number else {
@@ -204,11 +210,13 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         try charge(1)
         line = link.line
+        if let result = try followGrowing(link, from: value) { return result }
+        let value = try concrete(value)
         switch link.form {
         case .attribute(let name):
             return try attribute(name, of: value)
         case .item(let expression):
-            let key = try evaluate(expression)
+            let key = try concrete(try evaluate(expression))
             line = link.line
             return try item(key, of: value)
         case .slice(let from, let to, let step):
@@ -218,28 +226,28 @@ extension TemplateInterpreter {
             line = link.line
             return try slice(value, from: bounds[0], to: bounds[1], step: bounds[2] ?? 1)
         case .method(let name, let arguments):
-            let arguments = try evaluate(arguments)
+            let arguments = try concrete(try evaluate(arguments))
             line = link.line
             return try call(name, of: value, arguments)
         case .call(let arguments):
-            let arguments = try evaluate(arguments)
+            let arguments = try admitted(try evaluate(arguments), for: value)
             line = link.line
             return try call(value, arguments)
         case .filter(let name, let arguments):
-            let arguments = try evaluate(arguments)
+            let arguments = try concrete(try evaluate(arguments))
             line = link.line
             return try filter(name, value, arguments)
         case .test(let name, let arguments, let isNegated):
-            let arguments = try evaluate(arguments)
+            let arguments = try concrete(try evaluate(arguments))
             line = link.line
             return .bool(try test(name, value, arguments.positional) != isNegated)
         }
     }
 
     /// A bound of a slice: an integer; nil when it is omitted or none.
-    private mutating func bound(_ expression: TemplateExpression?) throws -> Int? {
+    mutating func bound(_ expression: TemplateExpression?) throws -> Int? {
         guard let expression else { return nil }
-        let value = try evaluate(expression)
+        let value = try concrete(try evaluate(expression))
         if case .none = value { return nil }
         guard let number = value.number else {
             throw fault(.operand(function: "a slice", type: value.typeName))

@@ -49,8 +49,11 @@ extension TemplateInterpreter {
         let values = arguments.positional
         if name == "cycle" {
             guard !values.isEmpty else { throw fault(.arguments(function: "loop.cycle()")) }
+            if loop.reversedPlace != nil { throw SharedTemplateRun.Flaw.notShared }
             return values[loop.index0 % values.count]
         }
+        // What it was called with last is not the same in all variants.
+        if loop.reversedPlace != nil { throw SharedTemplateRun.Flaw.notShared }
         let last = loop.lastChanged
         loop.lastChanged = values
         guard let last, last.count == values.count else { return .bool(true) }

@@ -4,6 +4,8 @@ extension TemplateInterpreter {
     mutating func combine(
         _ left: TemplateValue, _ symbol: TemplateToken.Symbol, _ right: TemplateValue
     ) throws -> TemplateValue {
+        if let varying = varying(left, symbol, right) { return varying }
+        let (left, right) = (try concrete(left), try concrete(right))
         if case .undefined(let hint) = left { throw undefined(hint) }
         for value in [left, right] {
             if case .longInteger = value { throw fault(.integerOverflow) }
@@ -140,6 +142,8 @@ extension TemplateInterpreter {
     mutating func compare(
         _ left: TemplateValue, _ comparison: TemplateComparison, _ right: TemplateValue
     ) throws -> Bool {
+        if let verdict = try compareVarying(left, comparison, right) { return verdict }
+        let (left, right) = (try concrete(left), try concrete(right))
         switch comparison {
         case .equal: return try equals(left, right)
         case .notEqual: return try !equals(left, right)
@@ -257,6 +261,7 @@ extension TemplateInterpreter {
 
     /// Python's `str(value)`, which is what `{{ }}`, `~` and most filters write.
     mutating func text(of value: TemplateValue) throws -> TemplateText {
+        let value = try concrete(value)
         switch value {
         case .text(let text): return text
         case .undefined: return TemplateText()
@@ -313,6 +318,7 @@ extension TemplateInterpreter {
 
     /// The items that a loop over `value`, or a filter of sequences, visits.
     mutating func items(of value: TemplateValue) throws -> [TemplateValue] {
+        let value = try concrete(value)
         switch value {
         case .undefined: return []
         case .list(let collection), .tuple(let collection): return collection.items

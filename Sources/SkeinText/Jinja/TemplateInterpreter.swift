@@ -10,13 +10,19 @@ struct TemplateInterpreter {
     var line = 1
     var frames: [[String: TemplateValue]] = []
     private var output = TemplateText()
-    private var steps = 0
+    /// Where the text goes, unless it is captured, when several renderings are done at once.
+    var log: TemplateLog?
+    /// Captures around the current statement.
+    private var captures = 0
+    private(set) var steps = 0
+    /// The renderings that are done at once; nil: one alone.
+    var variants: TemplateVariants?
     /// Statements and expressions around the current one.
     var depth = 0
     /// A `break` or `continue` on its way out to its loop.
-    private var interruption: Interruption?
+    var interruption: Interruption?
 
-    private enum Interruption {
+    enum Interruption {
         case leave
         case goOn
     }
@@ -37,14 +43,14 @@ struct TemplateInterpreter {
 
     // MARK: - Statements
 
-    private mutating func run(_ statements: [TemplateStatement]) throws {
+    mutating func run(_ statements: [TemplateStatement]) throws {
         for statement in statements {
             try run(statement)
             if interruption != nil { return }
         }
     }
 
-    private mutating func run(_ statement: TemplateStatement) throws {
+    mutating func run(_ statement: TemplateStatement) throws {
         try charge(1)
         depth += 1
         defer { depth -= 1 }
@@ -56,8 +62,9 @@ struct TemplateInterpreter {
             line = expression.line
             try write(try text(of: value))
         case .choice(let branches, let otherwise):
-            for branch in branches where try evaluate(branch.test).isTrue {
-                return try run(branch.body)
+            for branch in branches {
+                let test = try evaluate(branch.test)
+                if truth(of: test) { return try run(branch.body) }
             }
             try run(otherwise)
         case .loop(let syntax):
@@ -101,7 +108,9 @@ struct TemplateInterpreter {
     ) throws -> TemplateText {
         let outer = output
         output = TemplateText()
+        captures += 1
         try body(&self)
+        captures -= 1
         let captured = output
         output = outer
         return captured
@@ -144,92 +153,18 @@ struct TemplateInterpreter {
         return result
     }
 
-    private mutating func run(_ syntax: TemplateLoopSyntax) throws {
-        try run(syntax, over: try evaluate(syntax.items), depth: 0)
-    }
-
-    mutating func run(
-        _ syntax: TemplateLoopSyntax, over iterable: TemplateValue, depth: Int
-    ) throws {
-        line = syntax.items.line
-        let loop = TemplateLoop(
-            source: try items(of: iterable), syntax: syntax, outerFrames: frames.count,
-            depth: depth)
-        var hasRun = false
-        while let item = try advance(loop) {
-            try inFrame(["loop": .loop(loop)]) { interpreter in
-                interpreter.line = syntax.items.line
-                try interpreter.assign(item, to: syntax.target)
-                try interpreter.run(syntax.body)
-            }
-            // As in Jinja2, an iteration that is cut short does not count for `else`.
-            if interruption == nil { hasRun = true }
-            let isLeft = interruption == .leave
-            interruption = nil
-            if isLeft { break }
-        }
-        if !hasRun { try inFrame([:]) { try $0.run(syntax.otherwise) } }
-    }
-
     private mutating func write(_ text: TemplateText) throws {
-        try admit(text, after: output.bytes.count)
-        output.append(text)
-    }
-
-    // MARK: - Loops
-
-    /// Moves to the next item; nil at the end.
-    private mutating func advance(_ loop: TemplateLoop) throws -> TemplateValue? {
-        let item = try peek(loop)
-        loop.ahead = nil
-        guard let item else { return nil }
-        loop.index0 += 1
-        loop.previous = loop.current
-        loop.current = item
-        return item
-    }
-
-    /// The item after the current one, nil at the end.
-    mutating func peek(_ loop: TemplateLoop) throws -> TemplateValue? {
-        if loop.ahead == nil { loop.ahead = try pull(loop) }
-        return loop.ahead
-    }
-
-    /// The loop's total number of items. Filters all those that remain.
-    mutating func length(of loop: TemplateLoop) throws -> Int {
-        if loop.filter != nil {
-            var rest: [TemplateValue] = []
-            while let item = try pull(loop) { rest.append(item) }
-            loop.source = rest
-            loop.position = 0
-            loop.filter = nil
+        guard captures == 0, let before = log?.byteCount else {
+            try admit(text, after: output.bytes.count)
+            return output.append(text)
         }
-        let left = loop.source.count - loop.position
-        return loop.index0 + 1 + (loop.ahead == nil ? 0 : 1) + left
-    }
-
-    /// The next item that passes the filter, which sees the target and what is outside the loop.
-    private mutating func pull(_ loop: TemplateLoop) throws -> TemplateValue? {
-        while loop.position < loop.source.count {
-            let item = loop.source[loop.position]
-            loop.position += 1
-            try charge(1)
-            guard let filter = loop.filter else { return item }
-            let inner = Array(frames[loop.outerFrames...])
-            frames.removeSubrange(loop.outerFrames...)
-            let passes = try inFrame([:]) { interpreter in
-                try interpreter.assign(item, to: loop.target)
-                return try interpreter.evaluate(filter).isTrue
-            }
-            frames += inner
-            if passes { return item }
-        }
-        return nil
+        try admit(text, after: before)
+        log?.append(text)
     }
 
     // MARK: - Variables
 
-    private mutating func inFrame<Result>(
+    mutating func inFrame<Result>(
         _ variables: [String: TemplateValue],
         _ body: (inout TemplateInterpreter) throws -> Result
     ) throws -> Result {
@@ -252,7 +187,7 @@ struct TemplateInterpreter {
         return .undefined(hint: "'\(TemplateError.excerpt(name))' is undefined")
     }
 
-    private mutating func assign(_ value: TemplateValue, to target: TemplateTarget) throws {
+    mutating func assign(_ value: TemplateValue, to target: TemplateTarget) throws {
         switch target {
         case .name(let name):
             frames[frames.count - 1][name] = value
@@ -288,6 +223,9 @@ struct TemplateInterpreter {
 
     // MARK: - Limits and errors
 
+    /// Takes the steps of another run for this one's, if they are more.
+    mutating func charge(asMuchAs other: TemplateInterpreter) { steps = max(steps, other.steps) }
+
     /// Counts `cost` units of work.
     mutating func charge(_ cost: Int) throws {
         steps += cost
@@ -315,8 +253,9 @@ struct TemplateInterpreter {
 
     /// The items of a list or tuple, within the limits of size and depth. Creating them costs
     /// steps, too.
-    mutating func collection(_ items: [TemplateValue]) throws -> TemplateCollection {
-        try charge(2 * items.count)
+    mutating func collection(_ given: [TemplateValue]) throws -> TemplateCollection {
+        try charge(2 * given.count)
+        let items = try concrete(all: given)
         var depth = 0
         var weight = 1
         for item in items {

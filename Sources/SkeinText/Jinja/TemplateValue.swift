@@ -21,6 +21,10 @@ enum TemplateValue {
     case macro(TemplateMacro)
     /// A function's or a method's name, without a call.
     case function(String)
+    /// A list that is longer in some variants than in others (`TemplateVariants`).
+    case growing(TemplateGrowth)
+    /// An integer or a truth that depends on the variant.
+    case varying(TemplateVarying)
 
     /// Python's name of the type.
     var typeName: String {
@@ -39,10 +43,13 @@ enum TemplateValue {
         case .loop: "LoopContext"
         case .macro: "Macro"
         case .function: "function"
+        case .growing: "list"
+        case .varying(let varying): varying.isBool ? "bool" : "int"
         }
     }
 
-    /// Python's truth of the value.
+    /// Python's truth of the value, which must be the same in all variants: others are asked of
+    /// `TemplateInterpreter.truth`.
     var isTrue: Bool {
         switch self {
         case .undefined, .none: false
@@ -55,6 +62,7 @@ enum TemplateValue {
         case .mapping(let mapping): !mapping.keys.isEmpty
         case .iterator(let iterator): !iterator.isView || !iterator.items.isEmpty
         case .namespace, .loop, .macro, .function: true
+        case .growing, .varying: preconditionFailure("a value that was not made concrete")
         }
     }
 
@@ -159,6 +167,13 @@ final class TemplateIterator {
         return Array(items[position...])
     }
 
+    /// An iterator that goes on where this one is; nil if its items cannot be copied.
+    func copied() -> TemplateIterator? {
+        if isView { return self }
+        let hasInner = items.contains { if case .iterator = $0 { true } else { false } }
+        return hasInner ? nil : TemplateIterator(Array(items[position...]), isView: false)
+    }
+
     /// Takes one item; a view always gives its first.
     func next() -> TemplateValue? {
         guard position < items.count else { return nil }
@@ -184,6 +199,10 @@ final class TemplateLoop {
     var position = 0
     /// The loop's `if`; nil once all items are filtered.
     var filter: TemplateExpression?
+    /// What `source` is of, if it has more items in some variants than in others.
+    var growth: TemplateGrowth?
+    /// The place of the current item, when the loop goes through `growth` from its end.
+    var reversedPlace: Int?
     let syntax: TemplateLoopSyntax
     var target: TemplateTarget { syntax.target }
     /// The number of frames outside the loop: the filter sees these and the target.
@@ -208,6 +227,21 @@ final class TemplateLoop {
         filter = syntax.filter
         self.outerFrames = outerFrames
         self.depth = depth
+    }
+
+    /// A loop that goes on where this one is.
+    func copied() -> TemplateLoop {
+        let copy = TemplateLoop(
+            source: source, syntax: syntax, outerFrames: outerFrames, depth: depth)
+        copy.filter = filter
+        copy.growth = growth
+        copy.position = position
+        copy.lastChanged = lastChanged
+        copy.index0 = index0
+        copy.previous = previous
+        copy.current = current
+        copy.ahead = ahead
+        return copy
     }
 }
 

@@ -173,6 +173,10 @@ package struct RowEncoder: Sendable {
         return draft
     }
 
+    /// Messages from which on the beginnings of a conversation are rendered at once. The tokens are
+    /// the same either way; rendering each again takes the square of the messages.
+    static let sharedMessages = 8
+
     /// Encodes a conversation as the template renders it.
     private func conversation(_ turns: [ChatTurn], tools: JSONValue?) throws -> [Draft] {
         guard let render = encoder.renderChat else { throw TrainingError.noTemplate }
@@ -185,10 +189,18 @@ package struct RowEncoder: Sendable {
             assistants.filter {
                 prepared[$0].isTrained && (trainedTurns == .all || $0 == assistants.last)
             })
+        let empty = Set(assistants.filter { prepared[$0].isEmpty })
+        let wanted = ChatSequence.beginnings(
+            assistants: assistants, empty: empty, count: prepared.count)
+        let beginnings =
+            prepared.count >= Self.sharedMessages ? encoder.renderBeginnings(chat, wanted) : nil
         let sequences = try ChatSequence.sequences(
-            assistants: assistants, trained: trained,
-            empty: Set(assistants.filter { prepared[$0].isEmpty }), count: prepared.count,
-            ends: encoder.endOfTurnTexts, render: { try render(chat, $0, $1) })
+            assistants: assistants, trained: trained, empty: empty, count: prepared.count,
+            ends: encoder.endOfTurnTexts,
+            rendering: {
+                try beginnings?.rendering($0, addsPrompt: $1)
+                    ?? ChatRendering(try render(chat, $0, $1))
+            })
         var drafts = try sequences.map(draft)
         let learned = sequences.flatMap(\.turns).filter(\.isTrained)
         if !trained.isSubset(of: Set(learned.map(\.message))) {

@@ -20,6 +20,9 @@ package struct TextEncoder: Sendable {
     /// The model's chat template: (conversation, its first so many messages, add the generation
     /// prompt) -> text and where it came from; nil if it has none.
     package var renderChat: (@Sendable (PreparedChat, Int, Bool) throws -> RenderedChat)?
+    /// Beginnings of a conversation, rendered at once; nil if `renderChat` has to render each.
+    package var renderBeginnings:
+        @Sendable (PreparedChat, Set<ChatBeginnings.Beginning>) -> ChatBeginnings? = { _, _ in nil }
     /// Whether the template knows a speaker of this name.
     package var knowsRole: @Sendable (String) -> Bool
     /// Refuses ids for which the model has no embedding.
@@ -126,5 +129,6 @@ extension TextEncoder {
             knowsRole: { chat?.knowsRole($0) ?? true },
             check: { try limited.check($0) },
             endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
+        if let chat { renderBeginnings = { chat.beginnings($1, of: $0) } }
     }
 }

@@ -49,7 +49,7 @@ struct TemplateTokenizer {
     ) throws -> TextEncoder {
         let template = try ChatTemplate(source: source, name: "t")
         let preparation = ConversationPreparation(template, tokens: tokens, ends: ends)
-        return TextEncoder(
+        var encoder = TextEncoder(
             encode: encode, decode: decode,
             prepareChat: { messages, tools in
                 let (prepared, shown) = try preparation.prepared(
@@ -68,6 +68,12 @@ struct TemplateTokenizer {
                     tokens: tokens, tools: chat.tools, arguments: arguments)
             }, knowsRole: preparation.knowsRole, endID: encode("<end>").first,
             endOfTurnIDs: Set(ends.flatMap(encode)))
+        encoder.renderBeginnings = { chat, beginnings in
+            template.beginnings(
+                beginnings, of: chat.messages, tokens: tokens, tools: chat.tools,
+                arguments: arguments)
+        }
+        return encoder
     }
 }
 
