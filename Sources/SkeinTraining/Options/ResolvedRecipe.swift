@@ -8,6 +8,10 @@ import SkeinTensors
 /// code, and two versions of it may differ: so a coordinator and its workers compare what each of them
 /// has resolved, and a resumed run compares it with what it was started with.
 package enum ResolvedRecipe {
+    /// Options that are newer than the first digests: the digest of a run names them only where they are
+    /// given, so that those of runs without them stay what they were.
+    private static let later: Set = [RecipeOptions.table.reference.description.name]
+
     /// - Parameters:
     ///   - configuration: of the run, as this process has read it.
     ///   - shape: of its adapter on the run's model.
@@ -18,8 +22,10 @@ package enum ResolvedRecipe {
     ) throws(TrainingError) -> SHA256.Digest {
         var fields = DigestFields("skein resolved recipe 1")
         for option in RecipeOptions.options {
-            fields.append(option.description.name)
-            fields.append(configuration.recipe.text(of: option) ?? "")
+            let (name, text) = (option.description.name, configuration.recipe.text(of: option))
+            if text == nil, later.contains(name) { continue }
+            fields.append(name)
+            fields.append(text ?? "")
         }
         for (name, number) in numbers(configuration, shape) {
             fields.append(name)
