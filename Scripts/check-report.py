@@ -28,7 +28,8 @@ def figures(page):
         metrics = lines(run, "metrics.jsonl")
         ledger = [line for line in lines(run, "ledger.jsonl") if "micro_batch" in line]
         steps = [line for line in metrics if "loss" in line]
-        validations = [line["validation_loss"] for line in metrics if "validation_tokens" in line]
+        # That before the first step is never the best one.
+        validations = [line["validation_loss"] for line in metrics if "validation_tokens" in line and line["step"] > 0]
         column = 2 if run == "cluster" else 3
         cell = lambda table, name: page.inner_text(
             f"//table[caption='{table}']//tr[th='{name}']/td[{column - 1}]").replace(",", "")

@@ -63,12 +63,12 @@ public struct Evaluation: Sendable, Equatable {
             try RowEvaluation.addReferences(
                 to: &rows, engine: engine, microBatchTokens: options.microBatchTokens,
                 threads: threads, checkCancellation: { try flag.check() })
-            return Evaluation(
-                try RowEvaluation.run(
-                    rows, engine: engine, parameters: adapted.adapter?.values,
-                    microBatchTokens: options.microBatchTokens,
-                    threads: threads,
-                    checkCancellation: { try flag.check() }))
+            let result = try RowEvaluation.run(
+                rows, engine: engine, parameters: adapted.adapter?.values,
+                microBatchTokens: options.microBatchTokens,
+                threads: threads, checkCancellation: { try flag.check() })
+            try result.checkWeights(of: adapted.model)
+            return Evaluation(result)
         }
     }
 

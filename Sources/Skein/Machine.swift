@@ -86,10 +86,12 @@ public struct Machine: Sendable {
     }
 
     /// Whether to validate, and answer `samplePrompts`, before the first step, too. It is an event and a
-    /// line of metrics.jsonl, of step 0; nothing is decided by it.
-    public var validatesAtStart: Bool {
-        get { values.validateAtStart == true }
-        set { values.validateAtStart = newValue ? true : nil }
+    /// line of metrics.jsonl, of step 0; which adapter is kept does not depend on it, and `Outcome` says
+    /// whether the run came further. nil: where there are validation rows, and their loss is not known
+    /// without it, as of DPO.
+    public var validatesAtStart: Bool? {
+        get { values.validateAtStart }
+        set { values.validateAtStart = newValue }
     }
 
     /// Receives a coordinator's or worker's messages about its network, on the thread that writes

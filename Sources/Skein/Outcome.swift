@@ -11,6 +11,11 @@ public struct Outcome: Sendable, Equatable {
     /// Mean loss of that adapter over the validation rows; nil without such rows. It is the lowest one,
     /// unless `Recipe.bestMetric` says otherwise.
     public let bestValidationLoss: Double?
+    /// Mean loss over the validation rows before the first step; nil if it is not known.
+    public let startValidationLoss: Double?
+    /// Whether the kept adapter is better on the validation rows than what the run began with, by
+    /// `Recipe.bestMetric`; nil if that is not known.
+    public let isImprovement: Bool?
     /// Mean loss of the kept adapter over the test rows; nil if it was not measured.
     public let testLoss: Double?
     /// The kept adapter; nil if the run is not complete.
@@ -22,6 +27,8 @@ public struct Outcome: Sendable, Equatable {
         isComplete = outcome.isComplete
         keptStep = outcome.keptStep
         bestValidationLoss = outcome.bestValidationLoss
+        startValidationLoss = outcome.improvement?.start.loss
+        isImprovement = outcome.improvement?.isBetter
         testLoss = ending.test?.loss
         adapter = outcome.isComplete ? try Adapter(at: ending.directory.adapter) : nil
     }

@@ -343,6 +343,12 @@ public struct Recipe: Sendable, Equatable {
         set { values.simpoGamma = newValue }
     }
 
+    /// What DPO compares with; nil: the base model.
+    public var reference: Reference? {
+        get { values.reference.map { .init(named: $0) } }
+        set { values.reference = newValue.map { .init(named: $0) } }
+    }
+
     /// The key or column that holds a part of a row: `prompt=question,completion=answer`; nil: each
     /// part's own name.
     public var field: String? {

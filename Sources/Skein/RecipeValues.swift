@@ -42,12 +42,20 @@ extension Recipe {
 
     /// A loss of pairs of answers, of rows with `prompt`, `chosen` and `rejected`.
     public enum PreferenceLoss: String, Sendable, CaseIterable {
-        /// Direct preference optimization; the reference is the base model.
+        /// Direct preference optimization, which compares with `Reference`.
         case dpo
         /// Odds ratio preference optimization.
         case orpo
         /// Simple preference optimization.
         case simpo
+    }
+
+    /// What DPO compares with.
+    public enum Reference: String, Sendable, CaseIterable {
+        /// The base model without an adapter.
+        case base
+        /// The base model with the adapter that the run starts from, as it is then.
+        case initial = "init"
     }
 
     /// What makes a validation the best one of a run.

@@ -162,6 +162,7 @@ struct EvaluateCommand: Command {
             || adapted.adapter == nil
         let base = try needsBase ? judge(rows, engine, nil, threads) : nil
         let result = try adapted.adapter.map { try judge(rows, engine, $0.values, threads) }
+        try (base ?? result)?.checkWeights(of: adapted.model)
         try show(base: base, adapter: result, io)
         if options.requireImprovement, let base = base?.loss, let adapter = result?.loss,
             // A NaN loss is not an improvement either.

@@ -158,7 +158,11 @@ struct GenerateCommand: Command {
             session: reader,
             sampler: options.sampler, stopTokens: tokenizer.endOfTurnIDs,
             tokenCount: tokenizer.usableCount)
-        try answer(prompt, generator, matcher, tokenizer, io)
+        do {
+            try answer(prompt, generator, matcher, tokenizer, io)
+        } catch GenerationError.notFinite {
+            throw GenerationError.notFinite.traced(to: adapted.model)
+        }
     }
 
     /// Writes "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens], with which another

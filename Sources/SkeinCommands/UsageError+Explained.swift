@@ -155,6 +155,16 @@ extension CommandError: Explained {
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",
                 remedy: "train longer, with another learning rate or with more rows",
                 status: .badData)
+        case .runNotImproved(let improvement?, let place):
+            Explanation(
+                what: improvement.sentence, place: place,
+                remedy: "train longer, with another learning rate or with more rows",
+                status: .badData)
+        case .runNotImproved(nil, let place):
+            Explanation(
+                what: "there are no validation rows to say whether the adapter is an improvement",
+                place: place, remedy: "give a --validation-split above 0, or a file of such rows",
+                status: .badData)
         case .exportDiffers(let difference, let limit, let output):
             Explanation(
                 what: "the exported adapter's logits differ from the original's by \(difference), "

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTraining
 
 /// A command line or configuration file that does not fit its command. Exit status 64.
 enum UsageError: Error, Equatable {
@@ -53,6 +54,8 @@ enum CommandError: Error, Equatable {
     case leftRun(place: String)
     /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
+    /// The same of a run, whose adapter is at `place`; nil: there was nothing to compare.
+    case runNotImproved(Improvement?, place: String)
     /// `--check` was given, and something in the data would silently hurt.
     case dataHurts(path: String, findings: Int, first: String)
     /// The exported adapter does not compute what the original does.

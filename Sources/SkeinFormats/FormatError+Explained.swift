@@ -41,6 +41,9 @@ extension FormatError: Explained {
             "the tensor '\(tensor)' is of a module that the adapter's configuration does not name"
         case .wrongShape(_, let tensor, let expected, let found):
             "tensor '\(tensor)' has the shape \(found), not \(expected)"
+        case .notFinite(_, let tensor, let row, let column, let value):
+            "the weights have a number that is not finite: tensor '\(tensor)' is \(value) in row "
+                + "\(row), column \(column)"
         }
     }
 
@@ -57,7 +60,7 @@ extension FormatError: Explained {
             .unsupported(let path, _, _, _), .unsupportedElementType(let path, _, _),
             .badTensor(let path, _, _, _, _), .missingTensor(let path, _),
             .unexpectedTensor(let path, _), .unnamedModule(let path, _),
-            .wrongShape(let path, _, _, _):
+            .wrongShape(let path, _, _, _), .notFinite(let path, _, _, _, _):
             path
         }
     }
@@ -89,6 +92,9 @@ extension FormatError: Explained {
         case .unnamedModule:
             "correct target_modules, exclude_modules or layers_to_transform in adapter_config.json"
         case .wrongShape: "the weights and their configuration do not match"
+        case .notFinite:
+            "the file is damaged, or was saved by a run that diverged: fetch it again and compare its "
+                + "SHA-256, or convert the model again"
         }
     }
 }

@@ -45,4 +45,6 @@ package enum FormatError: Error, Equatable {
     /// A matrix of a module that the adapter's configuration does not name.
     case unnamedModule(path: String, tensor: String)
     case wrongShape(path: String, tensor: String, expected: [Int], found: [Int])
+    /// A weight is NaN or infinite: `value`, in words, in a row and column from 0.
+    case notFinite(path: String, tensor: String, row: Int, column: Int, value: String)
 }

@@ -22,6 +22,11 @@ extension TrainingError: Explained {
             Explanation(
                 what: "--\(flag) and --\(other) exclude each other", place: "--\(flag)",
                 remedy: "give one of the two", status: .usage)
+        case .noReference(let loss):
+            Explanation(
+                what: "--loss \(loss) compares with no reference, which --loss dpo alone does",
+                place: "--reference", remedy: "leave --reference out, or give --loss dpo",
+                status: .usage)
         case .layersOutOfRange(let layers, let layerCount):
             Explanation(
                 what: "the model has \(layerCount) layers, 0 to \(layerCount - 1)",
@@ -226,6 +231,13 @@ extension TrainingError: Explained {
                     + "\(step) and later: the run then goes back and computes it again, from step "
                     + "1 if no checkpoint is left",
                 status: .badData)
+        case .startNotValidated(let path):
+            Explanation(
+                what:
+                    "--require-improvement compares with a validation before the first step, and this "
+                    + "run began without one", place: path,
+                remedy: "resume without it, and compare with skein evaluate --require-improvement",
+                status: .usage)
         case .referencesNotFinite:
             Explanation(
                 what: "a log-probability under the base model is not a finite number up to 0",

@@ -12,6 +12,8 @@ package enum TrainingError: Error, Equatable {
     case unknownOption(name: String)
     /// `--flag` is given without another option that it needs, or with one that it excludes.
     case badCombination(flag: String, problem: OptionCombination)
+    /// `--reference` with a loss that reads none.
+    case noReference(loss: String)
     /// `--layers` names layers that a model of `layerCount` layers does not have.
     case layersOutOfRange(layers: String, layerCount: Int)
 
@@ -85,6 +87,10 @@ package enum TrainingError: Error, Equatable {
     case ledgerRefuted(path: String, findings: Int, first: LedgerFinding)
     /// The kept adapter, of step `step`, is neither in the run directory nor in a checkpoint.
     case adapterLost(path: String, step: Int)
+
+    /// `--require-improvement` on a resumed run whose metrics at `path` have no validation before the
+    /// first step.
+    case startNotValidated(path: String)
 
     // The run itself
     /// A log-probability under the base model is NaN, infinite or above 0.

@@ -25,7 +25,7 @@ struct MLflowRunTests {
         #expect(losses.count == 16)
         #expect(
             try Dictionary(losses, uniquingKeysWith: { $1 }) == self.losses(bench, output))
-        #expect(sent.metrics.count { $0.key == "validation/loss" } == 2)
+        #expect(sent.metrics.count { $0.key == "validation/loss" } == 3)
         #expect(sent.status == "FINISHED")
         #expect(sent.name == output)
         #expect(sent.params["batch-size"] == "4")

@@ -81,7 +81,7 @@ struct RunTests {
             #expect(first.error.contains("stopping early after step"))
             let validations = try bench.text(bench.path("run/metrics.jsonl"))
                 .split(separator: "\n").map { try Workbench.object(String($0)) }
-                .filter { $0["validation_loss"] != nil }
+                .filter { $0["validation_loss"] != nil && $0["step"] as? Int != 0 }
             let losses = try validations.map { try #require($0["validation_loss"] as? Double) }
             let best = try #require(losses.indices.min { losses[$0] < losses[$1] })
             #expect(best == losses.count - 4 && losses.count < 40, "\(losses)")

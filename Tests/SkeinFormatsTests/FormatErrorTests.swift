@@ -22,6 +22,7 @@ import Testing
             .missingTensor(path: "p", tensor: "t"), .unexpectedTensor(path: "p", tensor: "t"),
             .wrongShape(path: "p", tensor: "t", expected: [1], found: [2]),
             .unnamedModule(path: "p", tensor: "t"),
+            .notFinite(path: "p", tensor: "t", row: 1, column: 2, value: "nan"),
         ]
         for explanation in errors.map(\.explanation) {
             #expect(!explanation.what.isEmpty && !explanation.remedy.isEmpty)

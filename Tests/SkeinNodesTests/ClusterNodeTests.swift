@@ -17,11 +17,11 @@ struct ClusterNodeTests {
         var model: String { directory + "/tiny.gguf" }
 
         func coordinator(
-            listen: String = "127.0.0.1:0", localWorkers: Int = 0
+            listen: String = "127.0.0.1:0", localWorkers: Int = 0, data: String = "rows.jsonl"
         ) throws -> CoordinatorNode {
             let job = try TrainingJob(
                 configuration: configuration, modelPath: model,
-                dataPath: directory + "/rows.jsonl", version: "test")
+                dataPath: directory + "/" + data, version: "test")
             return try CoordinatorNode(
                 job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
                 options: CoordinatorOptions(
@@ -108,6 +108,40 @@ struct ClusterNodeTests {
             let node = try bench.coordinator()
             #expect(FileManager.default.fileExists(atPath: term))
             #expect(try !node.run(report: { _ in }, shouldStop: { true }).outcome.isComplete)
+        }
+    }
+
+    @Test("a cluster's reference with the initial adapter has the bits of one process")
+    func initialReference() throws {
+        try withBench { bench in
+            let rows = (0..<16).map {
+                "{\"prompt\": \"\($0)?\", \"chosen\": \"the answer is \($0)\", \"rejected\": \"\($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: bench.directory + "/pairs.jsonl")
+            try bench.configuration.set("loss", to: "dpo")
+            bench.configuration.learningRate = 0.01
+            bench.configuration.threads = 1
+            func alone(_ name: String) throws -> RunEnding {
+                let request = RunRequest(
+                    configuration: bench.configuration, model: .path(bench.model),
+                    data: bench.directory + "/pairs.jsonl", output: bench.directory + "/" + name,
+                    tokenCache: nil)
+                return try TrainingRun(request, resuming: false).run(
+                    report: { _ in }, shouldStop: { false })
+            }
+            let first = try alone("first")
+            bench.configuration.initAdapter = first.directory.adapter
+            bench.configuration.reference = .initial
+            let expected = try alone("alone")
+            let found = try bench.coordinator(localWorkers: 1, data: "pairs.jsonl").run(
+                report: { _ in }, shouldStop: { false })
+            #expect(found.outcome == expected.outcome && found.outcome.improvement != nil)
+            #expect(
+                try found.directory.adapterDigest() == expected.directory.adapterDigest())
+            func recorded(_ ending: RunEnding) throws -> String? {
+                try RunFile(path: ending.directory.runFile).referencesDigest
+            }
+            #expect(try recorded(found) == recorded(expected))
         }
     }
 

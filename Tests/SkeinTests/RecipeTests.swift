@@ -35,7 +35,7 @@ import Testing
         ("outer-momentum", { $0.outerMomentum = 0.25 }),
         ("max-length", { $0.maxLength = 7 }), ("seed", { $0.seed = 7 }),
         ("loss", { $0.loss = .orpo }), ("beta", { $0.beta = 0.25 }),
-        ("simpo-gamma", { $0.simpoGamma = 0.25 }),
+        ("simpo-gamma", { $0.simpoGamma = 0.25 }), ("reference", { $0.reference = .initial }),
         ("field", { $0.field = "prompt=question" }), ("shuffle", { $0.shuffle = false }),
         ("validation-split", { $0.validationSplit = 0.25 }),
         ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
@@ -107,6 +107,7 @@ import Testing
         #expect(
             rawValues(Recipe.PreferenceLoss.self)
                 == rawValues(SkeinTensors.PreferenceLoss.Kind.self))
+        #expect(rawValues(Recipe.Reference.self) == rawValues(PreferenceReference.self))
         #expect(
             rawValues(Recipe.FeatureType.self) == rawValues(SkeinTraining.FeatureType.self))
         #expect(rawValues(Recipe.BestMetric.self) == rawValues(SkeinTraining.BestMetric.self))
@@ -139,7 +140,7 @@ import Testing
             value.optionText != before[name]?.optionText
         }.map(\.0)
         // Only the command line has these.
-        let others: Set = ["report-every", "log-format"]
+        let others: Set = ["report-every", "log-format", "require-improvement"]
         let declared = (MachineOptions.options + ClusterOptions.options).map(\.description.name)
         #expect(Set(changed).union(others) == Set(declared))
         machine.keepCheckpoints = 0

@@ -7,7 +7,8 @@ import Testing
 @Suite struct TrainingErrorTests {
     static let all: [TrainingError] = [
         .badOption(flag: "rank", value: "0", allowed: "a whole number"),
-        .unknownOption(name: "x"), .layersOutOfRange(layers: "40", layerCount: 30),
+        .unknownOption(name: "x"), .noReference(loss: "orpo"),
+        .layersOutOfRange(layers: "40", layerCount: 30),
         .badLine(path: "d.jsonl", line: 3, problem: .notUTF8),
         .dataFileTooLarge(path: "d", bytes: 2, limit: 1), .tooManyRows(path: "d", limit: 1),
         .noRows(path: "d", badLines: 0), .noTrainingFile(directory: "d"),
@@ -24,6 +25,7 @@ import Testing
         .damagedRecord(path: "o", line: 1, detail: "x"),
         .damagedCheckpoint(path: "o", problem: .wrongDigest(file: "state.json")),
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),
+        .startNotValidated(path: "p"),
         .lossNotFinite(step: 3, lastCheckpoint: "c"),
         .gradientNotFinite(step: 3, tensor: "t", lastCheckpoint: nil),
         .spoiled(what: "step 3", times: 8),

@@ -121,6 +121,25 @@ extension Option where Value == Bool? {
             format: format, fallback: .some(nil)
         ).namedOnlyWhenGiven()
     }
+
+    /// A switch that is newer than run.json and offers: its name alone turns it on, and `on` or `off`
+    /// may follow.
+    ///
+    /// - Parameters:
+    ///   - name: without the two dashes.
+    ///   - absent: what happens without it, in words.
+    ///   - heading: under which help shows it.
+    ///   - help: what it does.
+    /// - Returns: the option, nil when it is not given.
+    package static func laterSwitch(
+        _ name: String, absent: String, in heading: OptionHeading? = nil, _ help: String
+    ) -> Option {
+        var option = Option.optional(
+            name, ValueFormat<Bool>.onOff, absent: absent, in: heading, help
+        ).namedOnlyWhenGiven()
+        option.description.bare = "on"
+        return option
+    }
 }
 
 /// The heading under which help lists options.
@@ -159,6 +178,8 @@ package struct OptionDescription: Sendable {
     package fileprivate(set) var absent: String?
     package let isRequired: Bool
     package let isFlag: Bool
+    /// What its name alone means on a command line, where the value may be left out.
+    package fileprivate(set) var bare: String?
     /// It is ignored.
     package fileprivate(set) var isRetired = false
     package fileprivate(set) var isNamedOnlyWhenGiven = false

@@ -66,6 +66,11 @@ struct ArgumentParser {
             texts[option.name] = "true"
             return
         }
+        if value == nil, let bare = option.bare {
+            // The next word is its value only if it can be one.
+            let isNext = rest.first.map { option.choices.contains($0) } ?? false
+            value = isNext ? rest.removeFirst() : bare
+        }
         // A value may begin with dashes, unless it is "--" or an option of this table.
         if value == nil, let next = rest.first, next != "--",
             described(Self.split(next).name) == nil

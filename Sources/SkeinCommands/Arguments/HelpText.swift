@@ -55,7 +55,8 @@ enum HelpText {
         } else if let fallback = option.fallback ?? option.absent {
             help += " (default: \(fallback))"
         }
-        return entry("--\(option.name) \(option.placeholder)", help)
+        let value = option.bare == nil ? option.placeholder : "[\(option.placeholder)]"
+        return entry("--\(option.name) \(value)", help)
     }
 
     private static func entry(_ name: String, _ help: String) -> [String] {

@@ -51,9 +51,9 @@ enum CompletedValue: Sendable, Equatable {
 }
 
 extension OptionDescription {
-    /// nil: it takes no value.
+    /// nil: it takes no value, or may stand without one, so that another option may follow.
     var completedValue: CompletedValue? {
-        isFlag ? nil : CompletedValue(choices: choices, isPath: isPath)
+        isFlag || bare != nil ? nil : CompletedValue(choices: choices, isPath: isPath)
     }
 }
 

@@ -111,6 +111,7 @@ extension Facts {
         var first: StepMetrics?
         var last: StepMetrics?
         var best: ValidationMetrics?
+        var start: ValidationMetrics?
         var tokens = 0
         // A run that was just started has no metrics yet.
         if FileManager.default.fileExists(atPath: paths.metrics) {
@@ -121,6 +122,7 @@ extension Facts {
                     last = metrics
                     tokens &+= metrics.tokens
                 case .validation(let metrics):
+                    if metrics.step == 0 { start = metrics }
                     if metrics.isBetter(than: best, by: metric) { best = metrics }
                 case .sample: break
                 }
@@ -131,6 +133,7 @@ extension Facts {
         add("tokens", tokens)
         add("first_loss", first.map { .number($0.loss) } ?? .null)
         add("last_loss", last.map { .number($0.loss) } ?? .null)
+        if let start { add("start_validation_loss", start.loss.map { .number($0) } ?? .null) }
         add("best_validation_loss", best?.loss.map { .number($0) } ?? .null)
         if metric == .accuracy {
             add("best_validation_accuracy", best?.tokenAccuracy.map { .number($0) } ?? .null)

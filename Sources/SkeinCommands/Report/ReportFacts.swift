@@ -20,6 +20,12 @@ enum ReportFacts {
                 "given up: workers with other engines were admitted from step \(Figures.grouped($0)) on"
             } ?? "kept"
         }
+        let start = row("validation loss before the first step") { run in
+            guard let start = run.startValidation else { return "none" }
+            let isBetter = run.improvement?.isBetter
+            return loss(start.loss) + (isBetter == false ? ", and no better afterwards" : "")
+        }
+        let hasStart = runs.contains { $0.startValidation != nil }
         return [
             row("steps") { Figures.grouped($0.totals.lastStep) },
             row("epochs") { Figures.grouped($0.totals.epoch) },
@@ -33,7 +39,7 @@ enum ReportFacts {
             row("tokens") { Figures.grouped($0.totals.tokens) },
             row("tokens with loss") { Figures.grouped($0.totals.lossTokens) },
             row("adapter SHA-256") { $0.adapter ?? "no adapter yet" },
-        ] + (isGivenUp ? [hash] : [])
+        ] + (hasStart ? [start] : []) + (isGivenUp ? [hash] : [])
     }
 
     /// Whether all runs came to the same adapter; nil where this cannot be said.

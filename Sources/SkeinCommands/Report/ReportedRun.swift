@@ -52,6 +52,8 @@ struct ReportedRun: Sendable {
     var history = RunHistory()
     var totals = Totals()
     var bestValidation: ValidationMetrics?
+    /// Before the first step.
+    var startValidation: ValidationMetrics?
     /// By their names.
     var workers: [Worker] = []
     /// Workers without a row.
@@ -107,6 +109,7 @@ struct ReportedRun: Sendable {
             totals.add(metrics)
         case .validation(let metrics):
             history.add(metrics)
+            if metrics.step == 0 { startValidation = metrics }
             if metrics.isBetter(than: bestValidation, by: run.configuration.usedBestMetric) {
                 bestValidation = metrics
             }
@@ -178,4 +181,16 @@ extension ReportedRun.Totals {
     }
 
     var tokensPerSecond: Double { seconds > 0 ? Double(tokens) / seconds : 0 }
+}
+
+extension ReportedRun {
+    /// How the best validation does beside that before the first step; nil: one of them is missing.
+    var improvement: Improvement? {
+        guard let start = startValidation, let best = bestValidation else { return nil }
+        let metric = run.configuration.usedBestMetric
+        return Improvement(
+            beginning: run.initAdapterDigest == nil ? .baseModel : .initialAdapter,
+            start: Improvement.Score(start, by: metric),
+            kept: Improvement.Score(best, by: metric), step: best.step)
+    }
 }

@@ -173,7 +173,7 @@ final class TrainingReporter: Sendable {
 
     /// Prints the results on standard output.
     ///
-    /// - Throws: `CommandError.interrupted` for a run that is not complete.
+    /// - Throws: `CommandError.interrupted` for a run that is not complete; `.runNotImproved`.
     func showEnding(_ ending: RunEnding) throws {
         finishLine()
         let (outcome, directory) = (ending.outcome, ending.directory)
@@ -186,7 +186,13 @@ final class TrainingReporter: Sendable {
         if let loss = outcome.bestValidationLoss {
             try io.print("validation loss: \(Self.decimals(loss))")
         }
+        if let start = outcome.improvement?.start.loss {
+            try io.print("validation loss before the first step: \(Self.decimals(start))")
+        }
         if let test = ending.test { try io.print("test loss: \(Self.decimals(test.loss))") }
+        let isRequired = job.configuration.requireImprovement == true
+        try CommandError.check(
+            outcome.improvement, place: directory.adapter, isRequired: isRequired, io.log)
     }
 
     /// The warning about a run whose rows cannot be compared; `beginToken` is the token that such

@@ -13,6 +13,7 @@ enum StatusText {
         if let step = snapshot.run.otherEnginesFromStep {
             text += RunFile.otherEngines(from: step) + "\n"
         }
+        if let doubt = doubt(snapshot.run) { text += doubt + "\n" }
         text += "\n"
         let shown = snapshot.workers.prefix(mostWorkers)
         let absent = snapshot.absent.prefix(mostWorkers)
@@ -36,6 +37,16 @@ enum StatusText {
         if let loss = run.loss { parts.append("loss \(Figures.fixed(loss, 4))") }
         if let term = run.term { parts.append("term \(term)") }
         return parts.joined(separator: "  ")
+    }
+
+    /// What is said of a run whose best adapter so far is no better than what the run began with.
+    private static func doubt(_ run: RunSnapshot.Progress) -> String? {
+        guard run.isImprovement == false, let step = run.bestStep,
+            let best = run.bestValidationLoss, let start = run.startValidationLoss
+        else { return nil }
+        return
+            "the best adapter so far is no better than the model before the first step: validation loss "
+            + "\(Figures.fixed(best, 4)) after step \(step), \(Figures.fixed(start, 4)) before"
     }
 
     private static func counters(_ counters: RoundCounters) -> String {

@@ -14,6 +14,8 @@ struct SweepTable {
         var keptStep = 0
         var validationLoss: Double?
         var testLoss: Double?
+        /// nil: nothing is known of the beginning.
+        var improvement: Improvement?
         /// SHA-256 of the adapter; nil if there is none yet.
         var digest: String?
         /// What ended it, if that was an error.
@@ -53,6 +55,7 @@ struct SweepTable {
                 row.keptStep = ending.outcome.keptStep
                 row.validationLoss = ending.outcome.bestValidationLoss
                 row.testLoss = ending.test?.loss
+                row.improvement = ending.outcome.improvement
                 if row.isComplete { row.digest = try ending.directory.adapterDigest().description }
             case .failed(let error):
                 row.steps = 0

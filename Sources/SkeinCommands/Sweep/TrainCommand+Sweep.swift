@@ -72,5 +72,11 @@ extension TrainCommand {
             throw SweepError.failed(
                 names: failed, of: table.rows.count, output: options.output)
         }
+        // Where none is the best one, each must be an improvement.
+        for row in table.best.map({ [$0] }) ?? table.rows {
+            try CommandError.check(
+                row.improvement, place: FilePath.join(options.output, row.name),
+                isRequired: options.configuration.requireImprovement == true, io.log)
+        }
     }
 }

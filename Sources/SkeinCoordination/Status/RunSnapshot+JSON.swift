@@ -32,7 +32,7 @@ extension RunSnapshot: Codable {
         case output, term, step, stepCount, loss, tokensPerSecond, phase
         case epochCount, epoch, learningRate, gradientNorm, validationLoss, bestValidationLoss
         case bestStep, tokens, lossTokens, microBatches, etaSeconds, elapsedSeconds
-        case otherEnginesFromStep
+        case otherEnginesFromStep, startValidationLoss, isImprovement
     }
 
     package init(from decoder: any Decoder) throws {
@@ -75,6 +75,8 @@ extension RunSnapshot: Codable {
         run.validationLoss = try number(.validationLoss)
         run.bestValidationLoss = try number(.bestValidationLoss)
         run.bestStep = try count(.bestStep)
+        run.startValidationLoss = try number(.startValidationLoss)
+        run.isImprovement = try fields.decodeIfPresent(Bool.self, forKey: .isImprovement)
         run.tokens = try count(.tokens) ?? 0
         run.lossTokens = try count(.lossTokens) ?? 0
         run.microBatches = try count(.microBatches) ?? 0
@@ -95,6 +97,7 @@ extension RunSnapshot: Codable {
             (.learningRate, self.run.learningRate), (.gradientNorm, self.run.gradientNorm),
             (.validationLoss, self.run.validationLoss),
             (.bestValidationLoss, self.run.bestValidationLoss),
+            (.startValidationLoss, self.run.startValidationLoss),
             (.etaSeconds, self.run.etaSeconds), (.elapsedSeconds, self.run.elapsedSeconds),
         ]
         // JSON has only finite numbers.
@@ -104,6 +107,7 @@ extension RunSnapshot: Codable {
         try run.encode(self.run.epochCount, forKey: .epochCount)
         try run.encode(self.run.epoch, forKey: .epoch)
         try run.encode(self.run.bestStep, forKey: .bestStep)
+        try run.encode(self.run.isImprovement, forKey: .isImprovement)
         try run.encode(self.run.tokens, forKey: .tokens)
         try run.encode(self.run.lossTokens, forKey: .lossTokens)
         try run.encode(self.run.microBatches, forKey: .microBatches)

@@ -25,6 +25,10 @@ package struct RunSnapshot: Sendable, Equatable {
         /// The loss of the best validation, and after which step.
         package var bestValidationLoss: Double?
         package var bestStep: Int?
+        /// The loss of the validation before the first step; nil: it is not known.
+        package var startValidationLoss: Double?
+        /// Whether the best validation is better than that one; nil: one of them is missing.
+        package var isImprovement: Bool?
         /// Of all committed steps of the plan, and of the loss tokens among them.
         package var tokens = 0
         package var lossTokens = 0

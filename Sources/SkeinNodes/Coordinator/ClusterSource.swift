@@ -116,16 +116,17 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    /// The log-probability of each row's loss tokens under the base model, computed by the workers.
+    /// The log-probability of each row's loss tokens under the run's reference, computed by the workers.
     ///
     /// - Parameters:
     ///   - groups: of encoded rows: a round.
     ///   - recorded: what the run has recorded of each group, in the same order; a worker that
     ///     says otherwise is believed if another one says the same.
-    ///   - parameters: of the adapter as it begins; they are published, but not read.
+    ///   - parameters: of the adapter as it begins; they are published, but read only if the reference
+    ///     has an adapter.
     ///   - deliver: gets each group's place and numbers, in any order.
     /// - Throws: what `deliver` throws; `StepSpoiled`; `SourceStopped`.
-    func baseLogProbabilities(
+    func logProbabilities(
         of groups: [[TokenizedRow]], recorded: [GroupEntry?], parameters: [Float],
         deliver: (Int, ReferencePiece) throws -> Void
     ) throws {

@@ -43,7 +43,7 @@ struct ClusterTraining {
         board.attach { desk.view() }
         var referenced = self.job
         let references: [GroupEntry]
-        // What workers say of the base model is this run's alone.
+        // What workers say of the reference is this run's alone.
         let cache = ReferenceCache(
             directory: directory.references,
             check: { [directory] in try directory.checkTerm() })
@@ -55,7 +55,7 @@ struct ClusterTraining {
                     announce: { log.info(References.sentence(rows: $0)) },
                     warn: { log.warning($0) }),
                 compute: { [initial = self.job.initial.values] in
-                    try source.baseLogProbabilities(
+                    try source.logProbabilities(
                         of: $0, recorded: $1, parameters: initial, deliver: $2)
                 })
         } catch let stopped as SourceStopped {

@@ -91,7 +91,7 @@ struct LeasedRound: Sendable {
                 recipe, parameters: parameters, lossOf: rows[index], index: index,
                 afterStep: step, tokenShare: tokenShare)
         case .logProbabilities:
-            return WorkInputs(recipe, underBaseModel: rows[index])
+            return WorkInputs(recipe, parameters: parameters, referencesOf: rows[index])
         case .local:
             guard let local else { preconditionFailure("a round with local steps has its work") }
             let work = local.work[index]

@@ -25,7 +25,8 @@ extension WorkInputs {
             self.init(
                 recipe, parameters: parameters, lossOf: rows, index: index, afterStep: step,
                 tokenShare: tokenShare)
-        case .logProbabilities: self.init(recipe, underBaseModel: rows)
+        case .logProbabilities:
+            self.init(recipe, parameters: parameters, referencesOf: rows)
         case .local:
             guard let local = lease.local else {
                 preconditionFailure("a lease of local steps says how they are cut")

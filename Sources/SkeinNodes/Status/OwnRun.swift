@@ -9,6 +9,8 @@ struct OwnRun: Sendable {
     /// Steps that this process has committed, and since when it computes.
     private var stepsHere = 0
     private var since: ContinuousClock.Instant?
+    private var metric = BestMetric.loss
+    private var start: Improvement.Score?
 
     private enum Phase: Sendable {
         case starting
@@ -23,6 +25,8 @@ struct OwnRun: Sendable {
         private(set) var last: StepMetrics?
         private(set) var validation: ValidationMetrics?
         private(set) var best: ValidationMetrics?
+        /// Before the first step.
+        private(set) var start: ValidationMetrics?
         var microBatches = 0
         private let bestMetric: BestMetric
 
@@ -37,16 +41,28 @@ struct OwnRun: Sendable {
         }
 
         mutating func add(_ metrics: ValidationMetrics) {
+            if metrics.step == 0, metrics.tokens > 0 { start = metrics }
             guard metrics.loss != nil else { return }
             validation = metrics
             if metrics.isBetter(than: best, by: bestMetric) { best = metrics }
         }
     }
 
-    mutating func prepared(output: String, stepCount: Int, epochCount: Int) {
+    /// - Parameters:
+    ///   - output: the run directory.
+    ///   - stepCount: of the plan.
+    ///   - epochCount: of the plan.
+    ///   - metric: by which the best adapter is found.
+    ///   - start: the validation before the first step, if it is known without being computed.
+    mutating func prepared(
+        output: String, stepCount: Int, epochCount: Int, metric: BestMetric = .loss,
+        start: Improvement.Score? = nil
+    ) {
         run.output = output
         run.stepCount = stepCount
         run.epochCount = epochCount
+        (self.metric, self.start) = (metric, start)
+        run.startValidationLoss = start?.loss
     }
 
     mutating func admittedOtherEngines(from step: Int) { run.otherEnginesFromStep = step }
@@ -60,6 +76,24 @@ struct OwnRun: Sendable {
         run.validationLoss = past.validation?.loss
         run.bestValidationLoss = past.best?.loss
         run.bestStep = past.best?.step
+        if let metrics = past.start { begin(with: metrics) }
+        if let best = past.best { compare(best) }
+    }
+
+    private mutating func begin(with metrics: ValidationMetrics) {
+        let score = Improvement.Score(metrics, by: metric)
+        (start, run.startValidationLoss) = (score, score.loss)
+    }
+
+    /// Compares the best validation so far with that before the first step.
+    private mutating func compare(_ best: ValidationMetrics) {
+        run.isImprovement = start.map {
+            // What the run began with is not told here.
+            Improvement(
+                beginning: .baseModel, start: $0,
+                kept: Improvement.Score(best, by: metric), step: best.step
+            ).isBetter
+        }
     }
 
     /// Call this when the first step begins.
@@ -110,11 +144,13 @@ struct OwnRun: Sendable {
         _ metrics: ValidationMetrics, isBest: Bool, now: ContinuousClock.Instant
     ) {
         phase = .computing(nextStep, since: now)
+        if metrics.step == 0, metrics.tokens > 0 { begin(with: metrics) }
         guard let loss = metrics.loss else { return }
         run.validationLoss = loss
         guard isBest else { return }
         run.bestValidationLoss = loss
         run.bestStep = metrics.step
+        compare(metrics)
     }
 
     mutating func ended(now: ContinuousClock.Instant) {

@@ -56,6 +56,11 @@ enum PrometheusText {
                 "The validation loss of the best adapter so far, in nats.",
                 run.bestValidationLoss
             ),
+            (
+                "skein_start_validation_loss",
+                "Mean loss per token of the validation before the first step, in nats.",
+                run.startValidationLoss
+            ),
             ("skein_learning_rate", "Learning rate of the last step.", run.learningRate),
             (
                 "skein_gradient_norm", "Norm of the last step's mean gradient before clipping.",

@@ -46,7 +46,8 @@ package final class RunBoard: Sendable {
             state.validatesAtStart = job.validatesAtStart
             state.bestMetric = job.configuration.usedBestMetric
             state.own.prepared(
-                output: output, stepCount: job.plan.stepCount, epochCount: job.plan.epochCount)
+                output: output, stepCount: job.plan.stepCount, epochCount: job.plan.epochCount,
+                metric: state.bestMetric, start: job.knownStart)
             state.planned = job.plan.steps()
         }
     }

@@ -173,8 +173,8 @@ final class ModelEngine: LeaseEngine {
     ) throws -> WorkResult? {
         let lease = job.lease
         let rows = try checked(lease)
-        if lease.kind == .logProbabilities {
-            return logProbabilities(job, rows, workspace, place)
+        if lease.kind == .logProbabilities, !recipe.referencesReadParameters {
+            return logProbabilities(job, rows, nil, workspace, place)
         }
         while true {
             let answer = parameters.parameters(
@@ -192,7 +192,9 @@ final class ModelEngine: LeaseEngine {
                 case .gradient, .local:
                     return try localSteps(
                         job, rows, values, workspace, place, needState: needState)
-                case .logProbabilities: preconditionFailure("they need no parameters")
+                case .logProbabilities:
+                    return logProbabilities(
+                        job, rows, Array(values[..<parameterCount]), workspace, place)
                 }
             }
         }
@@ -319,13 +321,14 @@ final class ModelEngine: LeaseEngine {
             digest: [UInt8](repeating: 0, count: 32), inputs: inputs(lease, rows), payload: [])
     }
 
-    /// What rows give without the adapter.
+    /// What rows give with the adapter as the run began, or, nil, without it.
     private func logProbabilities(
-        _ job: LeaseJob, _ rows: [TokenizedRow], _ workspace: DecoderWorkspace,
-        _ place: WorkSharing.Place?
+        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float]?,
+        _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
     ) -> WorkResult? {
-        let found = engine.baseLogProbabilities(
-            of: rows, workspace: workspace, place: place, progress: job.progress)
+        let found = engine.logProbabilities(
+            of: rows, parameters: values, workspace: workspace, place: place,
+            progress: job.progress)
         guard let found else { return nil }
         let payload = LogProbabilityPayload.bytes(of: found)
         return WorkResult(

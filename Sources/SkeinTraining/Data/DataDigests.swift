@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 
 /// SHA-256 of what this program makes of the data: the encoded rows, and how they are grouped.
 ///
@@ -101,4 +102,27 @@ struct DigestFields {
     }
 
     consuming func finish() -> SHA256.Digest { hash.finish() }
+}
+
+extension DigestFields {
+    /// All that the parameters of an adapter mean: which matrices they are, and how strongly each counts.
+    mutating func append(_ shape: AdapterShape) {
+        let lora = shape.configuration
+        append(lora.usesMagnitudes ? 1 : 0)
+        append(Int(lora.scale.bitPattern))
+        append(shape.layout.entries.count)
+        for entry in shape.layout.entries {
+            append(entry.name)
+            for number in entry.shape + [entry.offset] { append(number) }
+        }
+        append(lora.exceptions.count)
+        let places = lora.exceptions.sorted {
+            ($0.key.layer, $0.key.module) < ($1.key.layer, $1.key.module)
+        }
+        for (place, strength) in places {
+            append(place.layer)
+            append(place.module.name)
+            append(strength.map { Int($0.scale.bitPattern) } ?? -1)
+        }
+    }
 }

@@ -41,7 +41,9 @@ package enum DataWarning: Sendable, Equatable {
         if warmupSteps >= steps {
             warnings.append(.allWarmup(warmupSteps: warmupSteps, steps: steps))
         }
-        if configuration.preferenceLoss?.kind == .dpo, configuration.initAdapter != nil {
+        if configuration.preferenceLoss?.kind == .dpo, configuration.initAdapter != nil,
+            configuration.reference == nil
+        {
             warnings.append(.referenceWithoutAdapter)
         }
         if let local = plan.local, plan.stepCount < fewRounds,
@@ -173,7 +175,7 @@ package enum DataWarning: Sendable, Equatable {
                 + "learning rate never reaches its value"
         case .referenceWithoutAdapter:
             "the reference of --loss dpo is the base model without --init-adapter, which the run will be "
-                + "pulled back to; to compare with that adapter, merge it first (skein fuse)"
+                + "pulled back to; to compare with that adapter, give --reference init"
         case .fewRounds(let count, let rate):
             "\(count) rounds are few for the outer momentum: --outer-learning-rate \(rate) "
                 + "--outer-momentum 0 may come further (docs/SLOW-LINKS.md)"

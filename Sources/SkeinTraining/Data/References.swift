@@ -3,7 +3,7 @@ import SkeinBasics
 import SkeinModels
 import SkeinTensors
 
-/// The log-probabilities of a group of answers under the base model, and who has computed them.
+/// The log-probabilities of a group of answers under the reference, and who has computed them.
 package struct ReferencePiece: Sendable, Equatable {
     /// One for each row of the group.
     package var values: [Double]
@@ -24,11 +24,12 @@ package struct ReferencePiece: Sendable, Equatable {
     var digest: SHA256.Digest { SHA256.digest(of: LogProbabilityPayload.bytes(of: values)) }
 }
 
-/// What DPO compares with: the log-probability of each answer under the base model, without the adapter.
+/// What DPO compares with: the log-probability of each answer under the base model, without the adapter or,
+/// with `--reference init`, with the one that the run starts from.
 ///
 /// It is computed once, group by group, and kept on disk with the names of those who computed it. Its
-/// bits are a function of the rows, the model and the engine, so a run that is resumed, or another one
-/// on the same rows, has the same whether it was kept or not. Who computed what is in the ledger, and
+/// bits are a function of the rows, the model, that adapter and the engine, so a run that is resumed, or another
+/// one on the same rows, has the same whether it was kept or not. Who computed what is in the ledger, and
 /// run.json names all of it by one digest.
 package enum References {
     /// Computes the log-probabilities of groups of rows.
@@ -77,10 +78,14 @@ package enum References {
         guard job.configuration.preferenceLoss?.kind == .dpo else { return [] }
         var maker = Maker(
             job: job, cache: cache, recorded: recorded, reports: reports, compute: compute)
-        // Each by itself: what is tested must not decide which rows are computed together.
-        try maker.attach(.training, to: &job.training)
-        try maker.attach(.validation, to: &job.validation)
-        try maker.attach(.test, to: &job.test)
+        do {
+            // Each by itself: what is tested must not decide which rows are computed together.
+            try maker.attach(.training, to: &job.training)
+            try maker.attach(.validation, to: &job.validation)
+            try maker.attach(.test, to: &job.test)
+        } catch TrainingError.referencesNotFinite {
+            throw TrainingError.referencesNotFinite.traced(to: job.model)
+        }
         let digest = Digest.of(maker.entries)
         try recorded.compareWithSteps(
             of: job, Set(maker.entries.map(\.worker)).sorted(), folder: cache?.directory)
@@ -164,6 +169,7 @@ package enum References {
             let values = pieces.flatMap(\.values)
             for (row, index) in indices.enumerated() { rows[row].reference = values[index] }
             let recipe = job.workRecipe
+            let parameters = job.referenceParameters.map { GradientCodec.digest(of: $0) }
             for (index, piece) in pieces.enumerated() {
                 let group = groups[index]
                 entries.append(
@@ -173,8 +179,9 @@ package enum References {
                         lossTokens: group.reduce(0) { $0 + $1.lossTokenCount },
                         lossSum: -piece.values.reduce(0, +),
                         valuesDigest: piece.digest.description,
-                        inputsDigest: WorkInputs(recipe, underBaseModel: group)
-                            .digest.description))
+                        inputsDigest: WorkInputs(
+                            recipe, parameters: parameters, referencesOf: group
+                        ).digest.description))
             }
         }
 
@@ -305,6 +312,11 @@ package enum References {
             fields.append(job.runFile.fingerprint)
             // Where a library multiplies, bits depend on which rows are computed together.
             fields.append(job.configuration.microBatchTokens)
+            if let parameters = job.referenceParameters {
+                fields.append("init")
+                fields.append(GradientCodec.digest(of: parameters))
+                fields.append(job.shape)
+            }
             fields.append(rows.count)
             for row in rows {
                 fields.append(row.ids)
@@ -336,28 +348,31 @@ extension RowEvaluation {
         guard engine.preference?.kind == .dpo else { return }
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         var values = [[Double]](repeating: [], count: groups.count)
-        try baseLogProbabilities(of: groups, engine: engine, threads: threads) { index, piece in
+        try logProbabilities(
+            of: groups, parameters: nil, engine: engine, threads: threads
+        ) { index, piece in
             values[index] = piece.values
             try checkCancellation()
         }
         for (index, value) in values.joined().enumerated() { rows[index].reference = value }
     }
 
-    /// The log-probability of each row's loss tokens under the base model. It does not depend on the number
-    /// of threads.
+    /// The log-probability of each row's loss tokens. It does not depend on the number of threads.
     ///
     /// - Parameters:
     ///   - groups: of encoded rows, each computed together.
+    ///   - parameters: of the adapter; nil: the base model alone.
     ///   - engine: the model.
     ///   - threads: that compute.
     ///   - receive: gets each group's place and numbers, in any order; what it throws ends the work.
     /// - Throws: what `receive` throws.
-    package static func baseLogProbabilities(
-        of groups: [[TokenizedRow]], engine: MicroBatchEngine, threads: DecoderThreads,
-        receive: (Int, ReferencePiece) throws -> Void
+    package static func logProbabilities(
+        of groups: [[TokenizedRow]], parameters: [Float]?, engine: MicroBatchEngine,
+        threads: DecoderThreads, receive: (Int, ReferencePiece) throws -> Void
     ) throws {
         try threads.forEach(groups.count) { index, workspace, place in
-            engine.baseLogProbabilities(of: groups[index], workspace: workspace, place: place)
+            engine.logProbabilities(
+                of: groups[index], parameters: parameters, workspace: workspace, place: place)
         } receive: { index, found in
             guard let found else {
                 preconditionFailure("a pass without a progress cannot be abandoned")

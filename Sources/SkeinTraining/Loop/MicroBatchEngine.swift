@@ -256,25 +256,33 @@ extension MicroBatchEngine {
 }
 
 extension MicroBatchEngine {
-    /// The log-probability of each row's loss tokens under the base model.
+    /// The log-probability of each row's loss tokens, without dropout.
     ///
     /// - Parameters:
     ///   - group: rows that the model can compute (`TokenizedRow.fits`).
+    ///   - parameters: the flat vector of LoRA matrices; nil: the base model alone.
     ///   - workspace: for the calling thread alone.
     ///   - place: of the calling thread among those that help it; nil: it is alone.
     ///   - progress: lets another thread follow and abandon the pass.
     /// - Returns: nil if the pass was abandoned.
-    package func baseLogProbabilities(
-        of group: [TokenizedRow], workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
-        progress: PassProgress? = nil
+    package func logProbabilities(
+        of group: [TokenizedRow], parameters: [Float]?, workspace: DecoderWorkspace,
+        place: WorkSharing.Place? = nil, progress: PassProgress? = nil
     ) -> [Double]? {
         let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
         return beginning(
             of: batch, training: false, workspace: workspace, place: place, progress: progress
-        ).perform {
-            decoder.logProbabilities(
-                of: batch, features: $0, parameters: nil, workspace: workspace, place: place,
-                progress: progress)
+        ).perform { features in
+            guard let parameters else {
+                return decoder.logProbabilities(
+                    of: batch, features: features, parameters: nil, workspace: workspace,
+                    place: place, progress: progress)
+            }
+            return parameters.withUnsafeBufferPointer {
+                decoder.logProbabilities(
+                    of: batch, features: features, parameters: $0.baseAddress,
+                    workspace: workspace, place: place, progress: progress)
+            }
         }
     }
 }

@@ -167,3 +167,17 @@ package struct RowEvaluation: Sendable, Equatable {
         return groups
     }
 }
+
+extension RowEvaluation {
+    /// Tells a damaged base model from an adapter that has diverged: names a weight that is not finite, if
+    /// this loss is not and there is one.
+    ///
+    /// - Parameter model: the base model.
+    /// - Throws: `FormatError.notFinite`, `.missingTensor`.
+    package func checkWeights(of model: ModelDirectory) throws {
+        guard let loss, !loss.isFinite, let found = try model.firstNotFiniteWeight() else {
+            return
+        }
+        throw found
+    }
+}

@@ -6,7 +6,7 @@ import SkeinModels
 // After each step that `ValidationPlan` names there is a line of metrics.jsonl, and a checkpoint after
 // the line: the step of the best adapter always has one. The line before the first step
 // (`--validate-at-start`) has no checkpoint. A run that begins again at step 0 drops it and writes it
-// again, so that it stands there once.
+// again, so that it stands there once. A later start reads it from there.
 extension TrainingLoop {
     /// Validates, and keeps the adapter if it is the best so far.
     ///
@@ -27,14 +27,44 @@ extension TrainingLoop {
         }
     }
 
-    /// Validates before the first step, and answers the sample prompts. Only people read it: nothing
-    /// is decided by it.
-    func judgeAtStart(_ metrics: borrowing Metrics, _ ledger: borrowing Ledger) throws {
+    /// Validates before the first step, and answers the sample prompts. Which adapter is kept does not
+    /// depend on it.
+    mutating func judgeAtStart(_ metrics: borrowing Metrics, _ ledger: borrowing Ledger) throws {
         guard step == 0, job.validatesAtStart else { return }
         let line = try validated(ledger, epoch: 0)
+        if let loss = line.loss, !loss.isFinite,
+            let weight = try job.model.firstNotFiniteWeight()
+        {
+            throw weight
+        }
+        if line.tokens > 0 { start = Improvement.Score(line, by: stopping.metric) }
         try metrics.append(line)
         try report(.validation(line, isBest: false))
         try writeSamples(metrics, epoch: 0)
+    }
+
+    /// How the run has ended.
+    func outcome(isComplete: Bool) -> Outcome {
+        let kept = stopping.bestLoss == nil ? step : stopping.bestStep
+        return Outcome(
+            step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
+            keptStep: kept,
+            improvement: start.map {
+                Improvement(
+                    beginning: job.beginning, start: $0,
+                    kept: Improvement.Score(
+                        loss: stopping.bestLoss, accuracy: stopping.bestAccuracy), step: kept)
+            })
+    }
+
+    /// What is said of an error that ends the run: of a number that is not finite, the weight of the base
+    /// model that led to it, if there is one.
+    func traced(_ error: any Error) -> any Error {
+        switch error {
+        case TrainingError.lossNotFinite, TrainingError.gradientNotFinite:
+            error.traced(to: job.model)
+        default: error
+        }
     }
 
     /// Validates, and writes into the ledger who has computed what.

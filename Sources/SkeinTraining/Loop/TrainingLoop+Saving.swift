@@ -30,6 +30,14 @@ extension TrainingLoop {
             layout: job.shape.layout, plan: job.plan,
             configurationDigest: job.configuration.digest.description)
         step = found.checkpoint?.state.step ?? 0
+        if step > 0, start == nil {
+            start = try RecordedLosses(
+                ofStep: 0, path: directory.metrics, in: directory.store
+            ).start
+            if start == nil, job.configuration.requireImprovement == true {
+                throw TrainingError.startNotValidated(path: directory.metrics)
+            }
+        }
         // Before the card of an adapter is written again.
         try markOtherEngines(recorded?.otherEnginesFrom)
         if let checkpoint = found.checkpoint {
@@ -142,10 +150,11 @@ extension TrainingLoop {
             tensors: (job.export?.shape ?? job.shape).layout.tensors(
                 job.export?.exported(parameters) ?? parameters),
             to: directory.adapter, in: directory.store)
+        var losses = try RecordedLosses(
+            ofStep: step, path: directory.metrics, in: directory.store)
+        losses.start = start
         let card = ModelCard(
-            job: job, step: step, digest: try directory.adapterDigest(),
-            losses: try RecordedLosses.find(
-                ofStep: step, path: directory.metrics, in: directory.store),
+            job: job, step: step, digest: try directory.adapterDigest(), losses: losses,
             // An adapter of before is what it would be without them.
             otherEnginesFrom: otherEnginesFrom.flatMap { $0 <= step ? $0 : nil })
         try directory.store.write(

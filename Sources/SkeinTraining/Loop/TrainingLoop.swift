@@ -41,6 +41,8 @@ package struct TrainingLoop {
         package var bestValidationLoss: Double?
         /// The step whose adapter was kept: the best one, or the last without validation.
         package var keptStep: Int
+        /// How it does beside what the run began with; nil: that was not measured.
+        package var improvement: Improvement?
     }
 
     let job: TrainingJob
@@ -60,6 +62,8 @@ package struct TrainingLoop {
     var optimizer: AdamW
     private let otherRate: RateFactor?
     var stopping: EarlyStopping
+    /// The validation before the first step; nil: there was none, and its loss is not known.
+    var start: Improvement.Score?
     /// Of a run with local steps; `optimizer` is not used then.
     var local: LocalProgress?
     var step = 0
@@ -100,6 +104,7 @@ package struct TrainingLoop {
         self.shouldStop = shouldStop
         self.now = now
         parameters = job.initial.values
+        start = job.knownStart
         local = LocalProgress(job)
         otherRate = job.configuration.rateFactor(job.shape.layout)
         optimizer = AdamW(
@@ -130,7 +135,7 @@ package struct TrainingLoop {
             return outcome(isComplete: false)
         } catch {
             waitQuietly()
-            throw error
+            throw traced(error)
         }
     }
 
@@ -241,11 +246,5 @@ package struct TrainingLoop {
 
     private static func isDue(_ step: Int, every count: Int) -> Bool {
         count > 0 && step % count == 0
-    }
-
-    private func outcome(isComplete: Bool) -> Outcome {
-        Outcome(
-            step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
-            keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
     }
 }

@@ -47,9 +47,14 @@ package struct MachineOptions: OptionTable {
     ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
         try SamplePromptText.joined(first, second)
     }.takingJSONLists()
-    package let validateAtStart = Option.laterFlag(
-        "validate-at-start", in: .reports,
+    package let validateAtStart = Option.laterSwitch(
+        "validate-at-start",
+        absent: "on where there are validation rows; not where its loss is known, as of dpo",
+        in: .reports,
         "validate and answer the sample prompts before the first step, too; decides nothing")
+    package let requireImprovement = Option.laterFlag(
+        "require-improvement", in: .reports,
+        "exit with status 65 unless the best validation is better than that before the first step")
     package let logFormat = Option<Log.Format>(
         "log-format", .choice, default: "text", in: .machine, "format of the log on standard error")
 

@@ -18,11 +18,16 @@ extension TrainingConfiguration {
     /// - Parameter hasFile: whether there is a file of validation rows.
     /// - Throws: `TrainingError.badCombination`.
     func checkValidation(hasFile: Bool) throws(TrainingError) {
-        guard !hasFile, self.validationSplit == 0 else { return }
         let atStart = MachineOptions.table.validateAtStart.description.name
+        let improvement = MachineOptions.table.requireImprovement.description.name
+        if self.requireImprovement == true, self.validateAtStart == false {
+            throw .badCombination(flag: improvement, problem: .excludes("\(atStart) off"))
+        }
+        guard !hasFile, self.validationSplit == 0 else { return }
         for (isGiven, flag) in [
             (self.validateEvery != nil, name(\.validateEvery)),
             (self.bestMetric != nil, name(\.bestMetric)), (self.validateAtStart == true, atStart),
+            (self.requireImprovement == true, improvement),
         ] where isGiven {
             throw .badCombination(
                 flag: flag,

@@ -60,6 +60,10 @@ package struct RecipeOptions: OptionTable {
         "simpo-gamma", .number(0...1000), absent: "half of --beta", in: .optimizer,
         "by how much simpo wants the chosen answer ahead"
     ).namedOnlyWhenGiven()
+    package let reference = Option.optional(
+        "reference", ValueFormat<PreferenceReference>.choice, absent: "base", in: .optimizer,
+        "what dpo compares with: the base model alone, or, init, with --init-adapter as it began"
+    ).namedOnlyWhenGiven()
 
     package let learningRate = Option(
         "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,

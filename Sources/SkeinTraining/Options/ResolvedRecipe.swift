@@ -8,6 +8,14 @@ import SkeinTensors
 /// code, and two versions of it may differ: so a coordinator and its workers compare what each of them
 /// has resolved, and a resumed run compares it with what it was started with.
 package enum ResolvedRecipe {
+    /// Options that are newer than the first digests: the digest of a run names them only where they are
+    /// given, so that those of runs without them stay what they were.
+    private static let later = Set(
+        [
+            RecipeOptions.table.reference.description, RecipeOptions.table.splitBy.description,
+            RecipeOptions.table.textChunks.description,
+        ].map(\.name))
+
     /// - Parameters:
     ///   - configuration: of the run, as this process has read it.
     ///   - shape: of its adapter on the run's model.
@@ -18,9 +26,9 @@ package enum ResolvedRecipe {
     ) throws(TrainingError) -> SHA256.Digest {
         var fields = DigestFields("skein resolved recipe 1")
         for option in RecipeOptions.options {
-            let text = configuration.recipe.text(of: option)
-            if text == nil, later.contains(option.description.name) { continue }
-            fields.append(option.description.name)
+            let (name, text) = (option.description.name, configuration.recipe.text(of: option))
+            if text == nil, later.contains(name) { continue }
+            fields.append(name)
             fields.append(text ?? "")
         }
         for (name, number) in numbers(configuration, shape) {
@@ -40,12 +48,6 @@ package enum ResolvedRecipe {
         }
         return fields.finish()
     }
-
-    /// Options that came after runs had this digest: where they are not given, it is what it was.
-    private static let later: Set = [
-        RecipeOptions.table.splitBy.description.name,
-        RecipeOptions.table.textChunks.description.name,
-    ]
 
     private static func numbers(
         _ configuration: TrainingConfiguration, _ shape: AdapterShape

@@ -1,6 +1,15 @@
 import SkeinBasics
 import SkeinTensors
 
+/// What the loss of DPO compares with (`--reference`).
+package enum PreferenceReference: String, Sendable, CaseIterable {
+    /// The base model without an adapter.
+    case base
+    /// The base model with the adapter that the run starts from, as TRL's DPOTrainer has it for a model
+    /// that comes with one.
+    case initial = "init"
+}
+
 extension TrainingConfiguration {
     /// The loss of pairs of answers; nil for a run on single rows.
     ///
@@ -16,6 +25,12 @@ extension TrainingConfiguration {
     package func checkLoss() throws(TrainingError) {
         func name<Value>(_ path: KeyPath<RecipeOptions, Option<Value>>) -> String {
             RecipeOptions.table[keyPath: path].description.name
+        }
+        if self.reference != nil, self.loss != .dpo {
+            guard let loss = self.loss else {
+                throw .badCombination(flag: name(\.reference), problem: .needs("loss dpo"))
+            }
+            throw .noReference(loss: loss.rawValue)
         }
         guard let loss = preferenceLoss else {
             if self.beta != nil {
@@ -39,5 +54,19 @@ extension TrainingConfiguration {
                 flag: "\(name(\.loss)) \(loss.kind.rawValue)",
                 problem: .excludes(name(\.localSteps)))
         }
+    }
+}
+
+extension TrainingConfiguration {
+    /// Refuses a reference with an adapter in a run that starts from none. Workers do not check it: they
+    /// get the parameters.
+    ///
+    /// - Throws: `TrainingError.badCombination`.
+    func checkReference() throws(TrainingError) {
+        guard self.reference == .initial, self.initAdapter == nil else { return }
+        throw .badCombination(
+            flag: "\(RecipeOptions.table.reference.description.name) "
+                + PreferenceReference.initial.rawValue,
+            problem: .needs(InputOptions.table.initAdapter.description.name))
     }
 }

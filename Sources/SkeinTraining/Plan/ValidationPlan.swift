@@ -63,7 +63,4 @@ extension TrainingJob {
 
     /// Whether validation was asked for, with or without rows for it.
     package var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
-
-    /// Whether there is a validation before the first step.
-    package var validatesAtStart: Bool { wantsValidation && configuration.validateAtStart == true }
 }

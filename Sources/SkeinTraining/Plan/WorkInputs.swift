@@ -3,6 +3,8 @@ import SkeinBasics
 /// The base model and the recipe of a run, named by one SHA-256.
 package struct WorkRecipe: Sendable, Equatable {
     private let digest: SHA256.Digest
+    /// Whether references are computed with parameters: those that the run begins with.
+    package let referencesReadParameters: Bool
 
     /// - Parameters:
     ///   - model: SHA-256 of the base model, 32 bytes.
@@ -12,6 +14,7 @@ package struct WorkRecipe: Sendable, Equatable {
         fields.append(model)
         fields.append(configuration.digest)
         digest = fields.finish()
+        referencesReadParameters = configuration.reference == .initial
     }
 
     fileprivate func fields(
@@ -84,12 +87,20 @@ package struct WorkInputs: Sendable, Equatable {
         self.init(parameters, fields)
     }
 
-    /// Those of the log-probabilities of rows under the base model, which depend on no place: what was
-    /// not yet computed is leased in other rounds.
-    package init(_ recipe: WorkRecipe, underBaseModel rows: [TokenizedRow]) {
-        var fields = recipe.fields("log-probabilities", step: 0, index: 0, parameters: nil)
+    /// Those of the references of rows, which depend on no place: what was not yet computed is leased in
+    /// other rounds.
+    ///
+    /// - Parameters:
+    ///   - recipe: of the run.
+    ///   - parameters: that the run begins with; they count only if the recipe's references read them.
+    ///   - rows: of the group.
+    package init(
+        _ recipe: WorkRecipe, parameters: SHA256.Digest?, referencesOf rows: [TokenizedRow]
+    ) {
+        let read = recipe.referencesReadParameters ? parameters : nil
+        var fields = recipe.fields("log-probabilities", step: 0, index: 0, parameters: read)
         fields.append(answers: rows)
-        self.init(nil, fields)
+        self.init(read, fields)
     }
 
     /// Those of what a logical worker does in a round; `state` names the state from which it starts,

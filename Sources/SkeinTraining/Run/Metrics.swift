@@ -250,17 +250,24 @@ package struct Metrics: ~Copyable {
     private static let sampleMark = Array("\"sample_prompt\":".utf8)
 }
 
-/// Reading metrics.jsonl.
-enum RecordedLosses {
-    /// The losses that a file has for a step: of the last optimizer step up to it, and of the validation
-    /// after it. What cannot be read counts as missing: the ledger's check reports it.
+/// What metrics.jsonl has of a step: numbers for the card of its adapter.
+struct RecordedLosses: Sendable, Equatable {
+    /// Of the last optimizer step up to it.
+    var training: Double?
+    /// Of the validation after it.
+    var validation: Improvement.Score?
+    /// Of the validation before the first step.
+    var start: Improvement.Score?
+
+    /// Reads a file. What cannot be read counts as missing: the ledger's check reports it.
     ///
+    /// - Parameters:
+    ///   - step: whose losses are wanted.
+    ///   - path: of metrics.jsonl, which need not exist.
+    ///   - store: where it is.
     /// - Throws: `FileError`.
-    static func find(
-        ofStep step: Int, path: String, in store: any Store
-    ) throws -> (training: Double?, validation: Double?) {
-        var found: (training: Double?, validation: Double?) = (nil, nil)
-        guard store.exists(path) else { return found }
+    init(ofStep step: Int, path: String, in store: any Store) throws {
+        guard store.exists(path) else { return }
         try LineFile.forEachLine(of: path, in: store) { line in
             guard let own = LineFile.step(of: line.bytes), own <= step else { return }
             let object: [String: Any]
@@ -269,11 +276,14 @@ enum RecordedLosses {
             } catch is TrainingError {
                 return
             }
-            if let loss = object["loss"] as? Double { found.training = loss }
-            if own == step, let loss = object["validation_loss"] as? Double {
-                found.validation = loss
-            }
+            if let loss = object["loss"] as? Double { training = loss }
+            guard own == 0 || own == step, let tokens = object["validation_tokens"] as? Int,
+                tokens > 0
+            else { return }
+            let score = Improvement.Score(
+                loss: object["validation_loss"] as? Double,
+                accuracy: object["validation_accuracy"] as? Double)
+            if own == 0 { start = score } else { validation = score }
         }
-        return found
     }
 }

@@ -13,15 +13,15 @@ struct ModelCard {
     let step: Int
     /// SHA-256 of the weights.
     let digest: SHA256.Digest
-    /// Of the last step up to `step`, and of the validation after it; nil: there is none.
-    let losses: (training: Double?, validation: Double?)
+    let losses: RecordedLosses
     /// The first step for which other engines were admitted; nil: none up to this one.
     var otherEnginesFrom: Int?
 
     var text: String {
         let base = BaseModelName(path: job.model.path)
         let (report, lora) = (job.report, job.shape.configuration)
-        let validation = losses.validation.map { "\($0)" } ?? "none"
+        let validation = losses.validation?.loss.map { "\($0)" } ?? "none"
+        let start = losses.start?.loss.map { "\n| before the first step | \($0) |" } ?? ""
         return """
             ---
             base_model: \(JSONLine.quote(base.name))
@@ -34,7 +34,7 @@ struct ModelCard {
 
             # LoRA adapter for \(Self.escaped(base.name))
 
-            Trained with Skein \(job.runFile.version). \(promise)
+            Trained with Skein \(job.runFile.version). \(promise)\(doubt)
 
             | | |
             |---|---|
@@ -46,7 +46,7 @@ struct ModelCard {
             | layers | \(lora.layers.count) of \(job.model.configuration.layerCount) |
             | step | \(step) of \(report.steps) |
             | training loss | \(losses.training.map { "\($0)" } ?? "none") |
-            | validation loss | \(validation) |
+            | validation loss | \(validation) |\(start)
             | rows | \(report.trainingRows) to train on, \(report.validationRows) for validation |
             | tokens | \(report.tokens), of which \(report.lossTokens) carry loss |
             | prompt format | \(report.format.rawValue) |
@@ -60,6 +60,18 @@ struct ModelCard {
             ```
 
             """
+    }
+
+    /// What a reader must know of an adapter that is no better than what the run began with.
+    private var doubt: String {
+        guard
+            let (start, kept) = losses.start.flatMap({ start in
+                losses.validation.map { (start, $0) }
+            })
+        else { return "" }
+        let improvement = Improvement(
+            beginning: job.beginning, start: start, kept: kept, step: step)
+        return improvement.isBetter ? "" : "\n\n**Beware:** \(improvement.sentence)."
     }
 
     private var promise: String {

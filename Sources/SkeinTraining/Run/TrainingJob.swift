@@ -63,6 +63,7 @@ package struct TrainingJob: Sendable {
         try configuration.validate()
         local = try LocalSettings(configuration)
         try configuration.checkRecipe()
+        try configuration.checkReference()
         let model = try open()
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
@@ -159,7 +160,12 @@ package struct TrainingJob: Sendable {
     /// Whether each row is a pair of answers.
     package var comparesAnswers: Bool { configuration.preferenceLoss != nil }
 
-    /// Rows whose loss reads their log-probability under the base model; none unless the loss is DPO's.
+    /// Parameters of the adapter under which references are computed; nil: the base model alone.
+    package var referenceParameters: [Float]? {
+        configuration.reference == .initial ? initial.values : nil
+    }
+
+    /// Rows whose loss reads their log-probability under a reference; none unless the loss is DPO's.
     var rowsWithReference: [TokenizedRow] {
         configuration.preferenceLoss?.kind == .dpo ? training + validation + test : []
     }

@@ -101,10 +101,12 @@ package struct TrainingRun: Sendable {
                     reports: References.Reports(
                         announce: { try report(.references($0)) },
                         warn: { try report(.warning($0)) }),
-                    compute: { groups, _, deliver in
+                    compute: { [parameters = self.job.referenceParameters] in
+                        let (groups, deliver) = ($0, $2)
                         if shouldStop() { throw CancellationError() }
-                        try RowEvaluation.baseLogProbabilities(
-                            of: groups, engine: engine, threads: compute.threads
+                        try RowEvaluation.logProbabilities(
+                            of: groups, parameters: parameters, engine: engine,
+                            threads: compute.threads
                         ) { index, piece in
                             try deliver(index, piece)
                             if shouldStop() { throw CancellationError() }

@@ -40,13 +40,14 @@ struct LawTests {
         }
     }
 
-    @Test("what the defaults leave: adapter, three checkpoints, a line a step and two validations")
+    @Test(
+        "what the defaults leave: adapter, three checkpoints, a line a step and three validations")
     func defaults() throws {
         try LawBench.with(LawRecipe("", [], [])) { law in
             let found = try law.reference()
             #expect(found.files.count == 3 + 3 * 5, "\(found.files.keys.sorted())")
             #expect(found.steps == 16 && found.provedSteps == 16)
-            #expect(found.metrics.count == 16 + 2)
+            #expect(found.metrics.count == 16 + 3)
         }
     }
 

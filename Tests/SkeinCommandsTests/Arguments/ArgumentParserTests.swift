@@ -215,6 +215,29 @@ import Testing
         }
     }
 
+    @Test("a switch stands alone, or before on or off")
+    func switches() throws {
+        let table = TrainCommand.table
+        let usual = ["--model", "m", "--data", "d", "--output", "o"]
+        let option = MachineOptions.table.validateAtStart
+        for (words, value) in [
+            ([], nil), (["--validate-at-start"], true), (["--validate-at-start", "on"], true),
+            (["--validate-at-start", "off"], false), (["--validate-at-start=off"], false),
+            (["--validate-at-start", "--rank", "4"], true),
+        ] as [([String], Bool?)] {
+            #expect(try ArgumentParser.parse(usual + words, by: table)[option] == value)
+            #expect(try ArgumentParser.parse(words + usual, by: table)[option] == value)
+        }
+        #expect(throws: UsageError.unexpectedPositional("maybe", command: "train")) {
+            try ArgumentParser.parse(usual + ["--validate-at-start", "maybe"], by: table)
+        }
+        #expect(
+            throws: UsageError.badValue(
+                option: "validate-at-start", value: "maybe", accepted: "on or off",
+                suggestion: nil)
+        ) { try ArgumentParser.parse(usual + ["--validate-at-start=maybe"], by: table) }
+    }
+
     @Test("options that need or exclude others are checked")
     func combinations() {
         let table = EvaluateCommand.table

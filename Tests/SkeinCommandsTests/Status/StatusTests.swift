@@ -76,6 +76,22 @@ import Testing
         #expect(String(decoding: json, as: UTF8.self).contains("\"other_engines_from_step\":9"))
     }
 
+    @Test("status says that the best adapter so far is no better than the beginning")
+    func noImprovement() throws {
+        var snapshot = Self.snapshot
+        (snapshot.run.startValidationLoss, snapshot.run.isImprovement) = (5.46, true)
+        (snapshot.run.bestValidationLoss, snapshot.run.bestStep) = (18.35, 2)
+        #expect(try !Self.show(snapshot.json()).contains("no better"))
+        snapshot.run.isImprovement = false
+        let json = try snapshot.json()
+        #expect(try RunSnapshot(json: json) == snapshot)
+        #expect(
+            try Self.show(json).contains(
+                "\nthe best adapter so far is no better than the model before the first step: "
+                    + "validation loss 18.3500 after step 2, 5.4600 before\n\nworker"))
+        #expect(String(decoding: json, as: UTF8.self).contains("\"start_validation_loss\":5.46"))
+    }
+
     @Test("--why prints the sentence, --json the report as received")
     func others() throws {
         let json = try Self.snapshot.json()

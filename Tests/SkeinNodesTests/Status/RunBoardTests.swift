@@ -66,6 +66,13 @@ struct RunBoardTests {
         let snapshot = own.snapshot(now: now)
         #expect(snapshot.waiting.round == .step(1))
         #expect(snapshot.run.validationLoss == 3 && snapshot.run.bestStep == nil)
+        #expect(snapshot.run.startValidationLoss == 3 && snapshot.run.isImprovement == nil)
+        for (step, loss) in [(4, 7.0), (9, 2.0)] {
+            own.validated(
+                ValidationMetrics(step: step, epoch: 1, loss: loss, tokens: 3), isBest: true,
+                now: now)
+            #expect(own.snapshot(now: now).run.isImprovement == (loss < 3))
+        }
         var past = OwnRun.Past(bestMetric: .accuracy)
         for (step, accuracy) in [(0, 0.9), (2, 0.25), (4, 0.5), (6, 0.5)] {
             past.add(
@@ -74,6 +81,10 @@ struct RunBoardTests {
                 ))
         }
         #expect(past.best?.step == 4 && past.best?.loss == 5 && past.validation?.step == 6)
+        var resumed = OwnRun()
+        resumed.prepared(output: "run", stepCount: 9, epochCount: 2, metric: .accuracy)
+        resumed.resumed(after: 6, past)
+        #expect(resumed.run.startValidationLoss == 1 && resumed.run.isImprovement == false)
     }
 
     @Test("a history is complete up to its limit, and keeps every second step beyond it")

@@ -19,8 +19,8 @@ import Testing
             let phases = try await job.phase.all()
             #expect(
                 phases == [
-                    .initialized, .extractingFeatures, .training, .evaluating, .training,
-                    .evaluating,
+                    .initialized, .extractingFeatures, .evaluating, .training, .evaluating,
+                    .training, .evaluating,
                 ])
             let reports = try await job.progress.all()
             #expect(reports.first?.phase == .extractingFeatures && reports.first?.itemCount == 20)
@@ -29,10 +29,11 @@ import Testing
             #expect(training.allSatisfy { $0.totalItemCount == 8 && $0.metrics[.loss] != nil })
             #expect(training.allSatisfy { $0.metrics[.tokensPerSecond] != nil })
             let evaluating = reports.filter { $0.phase == .evaluating }
-            #expect(evaluating.map(\.itemCount) == [1, 2])
-            #expect(evaluating.map(\.totalItemCount) == [2, 2])
-            #expect(evaluating.compactMap { $0.metrics[.validationLoss] }.count == 2)
-            #expect(evaluating.compactMap { $0.metrics[.accuracy] }.count == 2)
+            // One before the first step, which is none of the two after epochs.
+            #expect(evaluating.map(\.itemCount) == [0, 1, 2])
+            #expect(evaluating.map(\.totalItemCount) == [2, 2, 2])
+            #expect(evaluating.compactMap { $0.metrics[.validationLoss] }.count == 3)
+            #expect(evaluating.compactMap { $0.metrics[.accuracy] }.count == 3)
             #expect(reports.map(\.elapsedTime) == reports.map(\.elapsedTime).sorted())
             let checkpoints = try await job.checkpoints.all()
             #expect(checkpoints.map(\.iteration) == [2, 4, 6, 8])
@@ -80,10 +81,11 @@ import Testing
             let samples = try job("a") { $0.machine.samplePrompts = ["1?", "2?"] }
             _ = try await samples.result
             let round: [TrainingSession.Phase] = [.training, .evaluating, .inferencing]
-            let expected = [.initialized, .extractingFeatures] + round + round
+            let expected =
+                [.initialized, .extractingFeatures, .evaluating, .inferencing] + round + round
             #expect(try await samples.phase.all() == expected)
             let answers = try await samples.progress.all().filter { $0.phase == .inferencing }
-            #expect(answers.map(\.itemCount) == [1, 2, 1, 2])
+            #expect(answers.map(\.itemCount) == [1, 2, 1, 2, 1, 2])
 
             let without = try job("b", test: bench.rows) { $0.recipe.validationSplit = 0 }
             let trained = try await without.result

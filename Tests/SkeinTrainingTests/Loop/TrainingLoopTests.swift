@@ -40,6 +40,8 @@ import Testing
         configuration.epochs = epochs
         configuration.keepCheckpoints = keeping
         configuration.maxLength = 64
+        // What ends a validation here ends one after a step.
+        configuration.validateAtStart = false
         let job = try TrainingJob(
             configuration: configuration, modelPath: model, dataPath: data, version: "test")
         let engine = try MicroBatchEngine(

@@ -179,7 +179,7 @@ struct ValidationTests {
                     ($0.checkpointEvery, $0.keepCheckpoints) = (0, 1)
                     $0.learningRate = 0.3
                 }
-                #expect(validations.map(\.step) == [3, 4, 6, 8])
+                #expect(validations.map(\.step) == [0, 3, 4, 6, 8])
                 let kept = ending.outcome.keptStep
                 #expect(kept == best.last)
                 let steps = try CheckpointStore(directory: directory + "/\(name)/checkpoints")
@@ -204,7 +204,7 @@ struct ValidationTests {
     @Test("one validation before the first step, wherever the run dies; it changes nothing")
     func atStart() throws {
         try withInputs { directory in
-            let plain = try run(directory, "plain") { _ in }
+            let plain = try run(directory, "plain") { $0.validateAtStart = false }
             func start(
                 _ name: String, resuming: Bool = false,
                 report: @escaping (TrainingLoop.Event) throws -> Void = { _ in }
@@ -227,7 +227,13 @@ struct ValidationTests {
             #expect(
                 try whole.ending.directory.adapterDigest() == plain.ending.directory.adapterDigest()
             )
-            #expect(whole.ending.outcome == plain.ending.outcome)
+            var outcome = whole.ending.outcome
+            #expect(outcome.improvement?.isBetter == true)
+            outcome.improvement = nil
+            #expect(outcome == plain.ending.outcome)
+            // With rows for it, it is the default.
+            let usual = try run(directory, "usual") { $0.samplePrompt = ["1?", "2?"] }
+            #expect(usual.lines == whole.lines && usual.ending.outcome == whole.ending.outcome)
             // After the validation, after the first sample, after the first step, after a checkpoint.
             for place in [0, 1, 3, 8] {
                 var count = 0
@@ -241,6 +247,121 @@ struct ValidationTests {
                 let resumed = try start("\(place)", resuming: true)
                 #expect(resumed.lines == whole.lines, "\(place)")
             }
+        }
+    }
+
+    @Test("a run that comes no further than it began says so, in its outcome and its card")
+    func improvement() throws {
+        try withInputs { directory in
+            func card(_ name: String) throws -> String {
+                try String(
+                    contentsOfFile: directory + "/\(name)/adapter/README.md", encoding: .utf8)
+            }
+            let good = try run(directory, "good") { _ in }
+            let better = try #require(good.ending.outcome.improvement)
+            #expect(better.isBetter && better.beginning == .baseModel)
+            #expect(better.start.loss == good.validations.first?.loss)
+            #expect(try card("good").contains("| before the first step |"))
+            #expect(try !card("good").contains("Beware"))
+
+            // The base model has a loss of about 5.5.
+            func diverge(
+                _ name: String, resuming: Bool = false,
+                report: @escaping (TrainingLoop.Event) throws -> Void = { _ in }
+            ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
+                try run(directory, name, resuming: resuming, report: report) {
+                    ($0.learningRate, $0.maxGradNorm) = (1, 0)
+                }
+            }
+            let bad = try diverge("bad")
+            let worse = try #require(bad.ending.outcome.improvement)
+            #expect(!worse.isBetter && worse.step == bad.ending.outcome.keptStep)
+            #expect(worse.kept.loss == bad.ending.outcome.bestValidationLoss)
+            #expect(worse.sentence.contains("worse than the base model on the validation rows"))
+            #expect(try card("bad").contains("**Beware:** \(worse.sentence)."))
+            // A later start knows it from metrics.jsonl.
+            #expect(throws: Gone.self) {
+                _ = try diverge("killed") {
+                    if case .step(let line, _) = $0, line.step > 6 { throw Gone() }
+                }
+            }
+            let resumed = try diverge("killed", resuming: true)
+            #expect(resumed.ending.outcome == bad.ending.outcome)
+            #expect(try card("killed") == card("bad"))
+        }
+    }
+
+    @Test("a run that began without a validation goes on, but cannot be asked for an improvement")
+    func begunWithout() throws {
+        try withInputs { directory in
+            func go(resuming: Bool, isRequired: Bool, last: Int = .max) throws -> RunEnding {
+                try run(
+                    directory, "old", resuming: resuming,
+                    report: {
+                        if case .step(let line, _) = $0, line.step > last { throw Gone() }
+                    }
+                ) {
+                    $0.requireImprovement = isRequired ? true : nil
+                    if !resuming { $0.validateAtStart = false }
+                }.ending
+            }
+            #expect(throws: Gone.self) { _ = try go(resuming: false, isRequired: false, last: 5) }
+            #expect(
+                throws: TrainingError.startNotValidated(path: directory + "/old/metrics.jsonl")
+            ) { _ = try go(resuming: true, isRequired: true) }
+            let ending = try go(resuming: true, isRequired: false)
+            #expect(ending.outcome.isComplete && ending.outcome.improvement == nil)
+        }
+    }
+
+    @Test("by accuracy, or else by loss; what is not finite is never better")
+    func judgements() {
+        func found(
+            _ start: (Double?, Double?), _ kept: (Double?, Double?)
+        ) -> (isBetter: Bool, sentence: String) {
+            let one = Improvement(
+                beginning: .initialAdapter,
+                start: Improvement.Score(loss: start.0, accuracy: start.1),
+                kept: Improvement.Score(loss: kept.0, accuracy: kept.1), step: 4)
+            return (one.isBetter, one.sentence)
+        }
+        #expect(found((2, nil), (1, nil)).isBetter)
+        #expect(!found((2, nil), (2, nil)).isBetter && !found((2, nil), (3, nil)).isBetter)
+        #expect(found((2, 0.5), (3, 0.75)).isBetter && !found((2, 0.5), (1, 0.25)).isBetter)
+        // DPO's accuracy is not known before the first step.
+        #expect(found((2, nil), (1, 0.25)).isBetter)
+        #expect(
+            found((.nan, nil), (9, nil)).isBetter && !found((2, nil), (.infinity, nil)).isBetter)
+        #expect(
+            found((2, 0.5), (2, 0.5)).sentence
+                == "the adapter is as good as the adapter that the run started from on the validation "
+                + "rows: loss 2.0000, accuracy 0.5000 after step 4, loss 2.0000, accuracy 0.5000 before "
+                + "the first step")
+    }
+
+    @Test(
+        "a base weight that is not finite is named, not the learning rate",
+        arguments: [true, false])
+    func damagedWeights(validates: Bool) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var image = TinyModel().gguf()
+            let name = "blk.1.ffn_down.weight"
+            let index = try #require(image.tensors.firstIndex { $0.name == name })
+            let nan = withUnsafeBytes(of: Float.nan.bitPattern.littleEndian) { Array($0) }
+            image.tensors[index].data.replaceSubrange(8..<12, with: nan)
+            try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
+            let rows = (0..<20).map { "{\"prompt\": \"\($0)?\", \"completion\": \"\($0)\"}\n" }
+            try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
+            let error = #expect(throws: FormatError.self) {
+                _ = try run(directory, "a") { $0.validateAtStart = validates }
+            }
+            #expect(
+                error
+                    == .notFinite(
+                        path: directory + "/tiny.gguf",
+                        tensor: "model.layers.1.mlp.down_proj.weight",
+                        row: 0, column: 2, value: "nan"))
+            #expect(error?.explanation.status == .badData)
         }
     }
 
@@ -280,6 +401,7 @@ struct ValidationTests {
         try withInputs { directory in
             for (flag, value) in [
                 ("validate-every", "2"), ("best-metric", "loss"), ("validate-at-start", "on"),
+                ("require-improvement", "on"),
             ] {
                 var configuration = TrainingConfiguration()
                 configuration.validationSplit = 0
@@ -300,6 +422,12 @@ struct ValidationTests {
                     dataPath: directory + "/rows.jsonl", version: "test")
                 #expect(job.validation.count == 20)
             }
+            var configuration = TrainingConfiguration()
+            (configuration.requireImprovement, configuration.validateAtStart) = (true, false)
+            #expect(
+                throws: TrainingError.badCombination(
+                    flag: "require-improvement", problem: .excludes("validate-at-start off"))
+            ) { try configuration.checkValidation(hasFile: false) }
         }
     }
 }

@@ -98,14 +98,17 @@ struct SampleTests {
             let result = try run(directory, prompts: ["what is 1?", "2"], threads: 2)
             straight = result.samples
             #expect(result.digest == plain)
-            #expect(straight.map(\.step) == [2, 2, 4, 4] && straight.map(\.epoch) == [1, 1, 2, 2])
-            #expect(straight.map(\.prompt) == ["what is 1?", "2", "what is 1?", "2"])
+            #expect(straight.map(\.step) == [0, 0, 2, 2, 4, 4])
+            #expect(straight.map(\.epoch) == [0, 0, 1, 1, 2, 2])
+            #expect(
+                straight.map(\.prompt)
+                    == ["what is 1?", "2", "what is 1?", "2", "what is 1?", "2"])
             #expect(straight.allSatisfy { $0.text != nil && (0...64).contains($0.tokens) })
             #expect(straight.contains { $0.tokens > 0 })
         }
         try withInputs { directory in
             let stopped = try run(directory, prompts: ["what is 1?", "2"], steps: 3)
-            #expect(stopped.samples.map(\.step) == [2, 2])
+            #expect(stopped.samples.map(\.step) == [0, 0, 2, 2])
             let resumed = try run(directory, prompts: ["what is 1?", "2"], resuming: true)
             #expect(resumed.samples == straight && resumed.digest == plain)
         }

@@ -124,7 +124,7 @@ import Testing
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
             "gradient-checkpointing", "min-workers", "patience", "log-format",
             "sample-prompt", "save-state-every", "reuse-features", "feature-dir", "feature-disk",
-            "validate-at-start",
+            "validate-at-start", "require-improvement",
         ]
         let values = [
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
@@ -139,7 +139,8 @@ import Testing
             "rank-pattern": "q_proj=3", "alpha-pattern": "q_proj=3", "warmup-ratio": "0.5",
             "label-smoothing": "0.5", "rslora": "on", "dora": "on",
             "reuse-features": "on", "feature-type": "bf16",
-            "best-metric": "accuracy", "validate-at-start": "on",
+            "best-metric": "accuracy", "validate-at-start": "on", "require-improvement": "on",
+            "reference": "init",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {
             var other = plain

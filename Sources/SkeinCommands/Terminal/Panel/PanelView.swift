@@ -78,7 +78,8 @@ struct PanelView: Sendable {
         if let loss = run.validationLoss {
             validation = "  validation \(Self.loss(loss))"
             if let best = run.bestValidationLoss, let step = run.bestStep {
-                validation += " (best \(Self.loss(best)), step \(step))"
+                let start = run.startValidationLoss.map { "; \(Self.loss($0)) before step 1" } ?? ""
+                validation += " (best \(Self.loss(best)), step \(step)\(start))"
             }
         }
         var line = PanelLine("loss ", .faint)
