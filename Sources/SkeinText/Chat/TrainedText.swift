@@ -10,8 +10,9 @@ package struct TrainedText: Sendable {
     private let recipe: [String: String]
     private let templateDigest: String?
 
+    /// nil for an adapter that does not say how it was trained.
+    ///
     /// - Parameter origin: the adapter's.
-    /// - Returns: nil for an adapter that does not say how it was trained.
     package init?(_ origin: AdapterOrigin?) {
         guard let origin, let recipe = origin.recipe else { return nil }
         self.recipe = recipe

@@ -26,6 +26,7 @@ package struct EpochDraw: Sendable, Equatable {
     /// - Parameters:
     ///   - epoch: counted from 1.
     ///   - seed: of the run.
+    /// - Returns: their indices.
     func rows(ofEpoch epoch: Int, seed: UInt64) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(rowCount)
