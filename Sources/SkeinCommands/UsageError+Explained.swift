@@ -158,7 +158,8 @@ extension CommandError: Explained {
         case .runNotImproved(let improvement?, let place):
             Explanation(
                 what: improvement.sentence, place: place,
-                remedy: "train longer, with another learning rate or with more rows",
+                remedy:
+                    "lower --learning-rate if the loss rose; else train longer or with more rows",
                 status: .badData)
         case .runNotImproved(nil, let place):
             Explanation(

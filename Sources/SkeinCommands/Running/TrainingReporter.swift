@@ -131,10 +131,15 @@ final class TrainingReporter: Sendable {
         case .validation(let metrics, let isBest):
             let accuracy =
                 metrics.namesAccuracy ? ", accuracy \(Self.decimals(metrics.tokenAccuracy))" : ""
+            let best =
+                !isBest
+                ? ""
+                : board.progress.isImprovement == false
+                    ? ", the best so far, but no better than before the first step"
+                    : ", the best so far"
             info(
                 "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss))\(accuracy) over "
-                    + "\(metrics.tokens) \(job.comparesAnswers ? "pairs" : "tokens")\(isBest ? ", the best so far" : "")"
-            )
+                    + "\(metrics.tokens) \(job.comparesAnswers ? "pairs" : "tokens")\(best)")
         case .sample(let sample):
             let answer =
                 sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"

@@ -25,7 +25,7 @@ extension ModelDirectory {
                 guard let place else { continue }
                 return .notFinite(
                     path: view.path, tensor: name, row: start + place / columns,
-                    column: place % columns, value: "\(rows[place])")
+                    column: place % columns, value: rows[place].isNaN ? "nan" : "\(rows[place])")
             }
         }
         return nil
