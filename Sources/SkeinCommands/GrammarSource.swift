@@ -15,12 +15,12 @@ enum GrammarSource: Sendable, Equatable {
         }
     }
 
-    /// - Throws: `GrammarProblem`, `FileError`, `CommandError.inputTooLong`.
+    /// - Throws: `GrammarProblem`, `ForeignFileError`, `FileError`, `CommandError.inputTooLong`.
     func compiled(for tokenizer: Tokenizer) throws -> CompiledGrammar {
         let vocabulary = TokenVocabulary(tokens: tokenizer.writtenTokens)
         switch self {
         case .schema(let path):
-            let source = try BoundedInput.read(path: path, limit: GrammarLimits.sourceBytes)
+            let source = try BoundedInput.text(path: path, limit: GrammarLimits.sourceBytes)
             return try explaining { () throws(GrammarError) in
                 try CompiledGrammar(schema: source, vocabulary)
             }

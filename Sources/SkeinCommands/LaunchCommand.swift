@@ -151,13 +151,13 @@ struct LaunchCommand: Command {
 
     /// The hosts of `--hosts`.
     ///
-    /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
+    /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `ForeignFileError`, `FileError`.
     private func hosts() throws -> (file: HostFile, path: String) {
         guard case .hosts(let path) = options.place else {
             throw UsageError.needs(
                 option: "check-hosts", other: "hosts", command: Self.table.command)
         }
-        let text = try BoundedInput.read(path: path, limit: SkeinLaunch.Limits.hostFileBytes)
+        let text = try BoundedInput.text(path: path, limit: SkeinLaunch.Limits.hostFileBytes)
         return (try HostFile(String(decoding: text, as: UTF8.self), path: path), path)
     }
 

@@ -19,11 +19,11 @@ enum TableRows {
     }
 
     static func parquet(
-        _ bytes: [UInt8], columns: Set<String>? = nil
+        _ bytes: [UInt8], columns: Set<String>? = nil, lists: Set<String> = []
     ) throws -> [RowResult] {
         var rows: [RowResult] = []
         try bytes.withUnsafeBytes { bytes in
-            try ParquetTable(bytes).forEachRow(columns: columns) { rows.append($0) }
+            try ParquetTable(bytes).forEachRow(columns: columns, lists: lists) { rows.append($0) }
         }
         return rows
     }

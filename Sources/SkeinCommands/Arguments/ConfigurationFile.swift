@@ -6,9 +6,10 @@ struct ConfigurationFile {
     /// Accepted texts by option name, as if they had been typed.
     let texts: [String: String]
 
-    /// - Throws: `UsageError` for bad content, `FileError` for a file that cannot be read.
+    /// - Throws: `UsageError` for bad content, `ForeignFileError` for a file of another kind,
+    ///   `FileError` for one that cannot be read.
     init(path: String, table: ArgumentTable) throws {
-        let bytes = try BoundedInput.read(path: path, limit: Limits.configurationBytes)
+        let bytes = try BoundedInput.text(path: path, limit: Limits.configurationBytes)
         try self.init(bytes: bytes, path: path, table: table)
     }
 

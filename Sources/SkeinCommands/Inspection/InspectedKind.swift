@@ -24,7 +24,7 @@ enum InspectedKind: Sendable, Equatable {
     /// Looks at `path`.
     ///
     /// - Throws: `FormatError.notFound`; `CommandError.badInput` with what was looked for;
-    ///   `FileError`.
+    ///   `ForeignFileError`; `FileError`.
     init(path: String) throws {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -54,6 +54,9 @@ enum InspectedKind: Sendable, Equatable {
         let beginning = withExtendedLifetime(file) { Array(file.bytes.prefix(9)) }
         if beginning.starts(with: "GGUF".utf8) { return try ofGGUF(path) }
         if beginning.count == 9, beginning[8] == UInt8(ascii: "{") { return .safetensors }
+        if let foreign = file.withBytes({ ForeignFileError(path: path, bytes: $0, use: .model) }) {
+            throw foreign
+        }
         throw CommandError.badInput(.unknownKind(lookedFor: fileKinds), place: path)
     }
 

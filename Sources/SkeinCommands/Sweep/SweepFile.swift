@@ -26,10 +26,10 @@ struct SweepFile {
     /// - Parameters:
     ///   - path: of the file.
     ///   - table: of the command.
-    /// - Throws: `SweepError`, `UsageError` for bad content, `FileError`.
+    /// - Throws: `SweepError`, `UsageError` for bad content, `ForeignFileError`, `FileError`.
     init(path: String, table: ArgumentTable) throws {
         try self.init(
-            bytes: try BoundedInput.read(path: path, limit: Self.mostBytes), path: path,
+            bytes: try BoundedInput.text(path: path, limit: Self.mostBytes), path: path,
             table: table)
     }
 

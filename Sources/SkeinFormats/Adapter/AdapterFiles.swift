@@ -50,7 +50,7 @@ package struct AdapterFiles: Sendable {
     package static func map(_ directory: String) throws -> AdapterFiles {
         let file = try configurationFile(directory, in: DiskStore())
         return try AdapterFiles(
-            file, SafetensorsFile(path: "\(directory)/\(weightsName)"), directory)
+            file, SafetensorsFile(path: "\(directory)/\(weightsName)", use: .adapter), directory)
     }
 
     private init(

@@ -30,7 +30,8 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
 
     /// Which format the adapter at a path is in, by the files that are there.
     ///
-    /// - Throws: `FormatError.notFound`, `.notAnAdapter`, `.missingFile`; `FileError`.
+    /// - Throws: `FormatError.notFound`, `.notAnAdapter`, `.missingFile`; `ForeignFileError`;
+    ///   `FileError`.
     package static func of(_ path: String) throws -> AdapterFormat {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -39,6 +40,11 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
         guard isDirectory.boolValue else {
             let file = try MappedFile(path: path)
             guard file.withBytes({ $0.prefix(4).elementsEqual("GGUF".utf8) }) else {
+                if let foreign = file.withBytes({
+                    ForeignFileError(path: path, bytes: $0, use: .adapter)
+                }) {
+                    throw foreign
+                }
                 throw FormatError.notAnAdapter(path: path, found: "a file of another kind")
             }
             return .gguf
@@ -56,14 +62,13 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
                 found: "a folder with both \(AdapterFiles.weightsName) and "
                     + MLXAdapter.weightsName)
         case (false, false):
-            for (name, what) in [
-                (
-                    "adapter_model.bin",
-                    "a folder with adapter_model.bin, a pickle, which may run code"
-                ),
-                ("config.json", "a folder with a model"),
-            ] where has(name) {
-                throw FormatError.notAnAdapter(path: path, found: what)
+            if has("adapter_model.bin") {
+                throw ForeignFileError(
+                    path: FilePath.join(path, "adapter_model.bin"), kind: .pickle(isTorch: true),
+                    use: .adapter)
+            }
+            if has("config.json") {
+                throw FormatError.notAnAdapter(path: path, found: "a folder with a model")
             }
             // A run keeps its adapter in a folder of its own.
             let inner = FilePath.join(path, "adapter")

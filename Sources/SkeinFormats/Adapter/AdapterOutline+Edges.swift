@@ -39,16 +39,11 @@ extension AdapterOutline {
         for (text, shape) in shapes {
             if let name = EdgeTensorName(text) {
                 edges[name] = shape
-            } else if EdgeTensorName.isCopy(text) {
+            } else if EdgeTensorName(copy: text) != nil {
                 copies[text] = shape
             } else {
                 blocks[text] = shape
             }
-        }
-        // PEFT has a copy of a module's weight if and only if that module is adapted.
-        let adapted = Set(edges.keys.map(\.copyName))
-        if let name = copies.keys.filter({ !adapted.contains($0) }).min() {
-            throw FormatError.unexpectedTensor(path: path, tensor: name)
         }
         if magnitudes, let name = edges.keys.map(\.text).min() {
             throw FormatError.unsupported(
@@ -60,9 +55,29 @@ extension AdapterOutline {
             ? []
             : try Self.modules(of: blocks, rank: rank, magnitudes: magnitudes, path: path)
         let own = modules.first.flatMap { AdapterTensorName($0.tensor)?.blocks }
-        return Parts(
+        let parts = Parts(
             modules: modules, edges: try Self.edges(edges, rank: rank, blocks: own, path: path),
             shapes: shapes.filter { copies[$0.key] == nil }, copies: copies)
+        try checkNames(ofCopies: parts, blocks: own, path: path)
+        return parts
+    }
+
+    /// PEFT calls the weight of an adapted module otherwise than that of another one.
+    private static func checkNames(
+        ofCopies parts: Parts, blocks: AdapterTensorName.Blocks?, path: String
+    ) throws {
+        let adapted = parts.edges.compactMap { EdgeTensorName($0.tensor) }
+        for text in parts.copies.keys.sorted() {
+            guard let name = EdgeTensorName(copy: text) else { continue }
+            let isAdapted = adapted.contains(name)
+            // The head's name says less of the model than the embedding's.
+            let isOfModel =
+                blocks.map { name.with($0) == name }
+                ?? adapted.allSatisfy { name.with($0.blocks) == name }
+            guard isOfModel, text == (isAdapted ? name.copyName : name.plainCopyName) else {
+                throw FormatError.unexpectedTensor(path: path, tensor: text)
+            }
+        }
     }
 
     /// `blocks`: how names of the adapted blocks begin; nil: none is adapted.

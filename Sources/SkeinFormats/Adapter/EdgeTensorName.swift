@@ -66,6 +66,10 @@ package struct EdgeTensorName: Sendable, Hashable {
     /// The weight as PEFT saves it beside the matrices whenever the embedding or the head is adapted.
     package var copyName: String { "base_model.model.\(moduleName).base_layer.weight" }
 
+    /// The weight of a module that is not adapted, as PEFT saves it if it is told to
+    /// (`save_embedding_layers`) or finds that the vocabulary was resized.
+    var plainCopyName: String { "base_model.model.\(weightName)" }
+
     package var text: String {
         let ending =
             switch (module, matrix) {
@@ -76,6 +80,12 @@ package struct EdgeTensorName: Sendable, Hashable {
         return "base_model.model.\(moduleName).\(ending)"
     }
 
-    /// Whether a tensor's name is some module's `copyName`.
-    static func isCopy(_ text: String) -> Bool { all.contains { $0.copyName == text } }
+    /// The A of the module of which a tensor is a copy; nil for another tensor.
+    package init?(copy text: String) {
+        let name = Self.all.first {
+            $0.matrix == .a && ($0.copyName == text || $0.plainCopyName == text)
+        }
+        guard let name else { return nil }
+        self = name
+    }
 }

@@ -69,6 +69,12 @@ struct FolderTokenizer {
                 path: file.path, field: "file size", limit: UInt64(Limits.templateBytes),
                 found: UInt64(file.count))
         }
+        // A template may be any text, also that of a pointer.
+        if let foreign = file.withBytes({
+            ForeignFileError(path: file.path, bytes: $0, use: .text)
+        }), foreign.kind != .webPage {
+            throw foreign
+        }
         guard let text = file.withBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw FormatError.notText(path: file.path, offset: 0, field: "the template")
         }

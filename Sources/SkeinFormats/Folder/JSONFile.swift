@@ -29,7 +29,7 @@ package enum JSONFile {
         _ type: Value.Type, file: MappedFile, limit: Int
     ) throws -> Value {
         try check(file.count, limit: limit, path: file.path)
-        return try file.withBytes { try decode(type, bytes: $0, path: file.path) }
+        return try file.withBytes { try decode(type, python: $0, path: file.path) }
     }
 
     /// Decodes JSON text from the file `path`.
@@ -42,6 +42,51 @@ package enum JSONFile {
             throw formatError(error, path: path)
         }
     }
+
+    /// The same of a whole file, which Python may have written: numbers that are not read may be NaN or
+    /// infinite.
+    ///
+    /// - Throws: `FormatError`; `ForeignFileError` for a file of another kind.
+    private static func decode<Value: Decodable>(
+        _ type: Value.Type, python bytes: UnsafeRawBufferPointer, path: String
+    ) throws -> Value {
+        do {
+            return try decode(type, bytes: bytes, path: path)
+        } catch let error as FormatError {
+            guard case .badJSON = error else { throw error }
+            if let foreign = ForeignFileError(path: path, bytes: bytes, use: .text) {
+                throw foreign
+            }
+            guard let python = PythonJSON(bytes) else { throw error }
+            return try decode(type, python, path: path)
+        }
+    }
+
+    private static func decode<Value: Decodable>(
+        _ type: Value.Type, _ python: PythonJSON, path: String
+    ) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: python.text)
+        } catch let error as DecodingError {
+            // The decoder reports a number that does not fit like text that is not JSON.
+            if case .dataCorrupted = error, isJSON(python.text) {
+                throw FormatError.badJSON(path: path, reason: python.flaw)
+            }
+            throw formatError(error, path: path)
+        }
+    }
+
+    /// Whether a text is an object whose values need not be looked at.
+    private static func isJSON(_ text: Data) -> Bool {
+        do {
+            _ = try JSONDecoder().decode(Unread.self, from: text)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private struct Unread: Decodable {}
 
     private static func formatError(_ error: DecodingError, path: String) -> FormatError {
         switch error {

@@ -23,8 +23,21 @@ struct FolderWeights {
         } else if FileManager.default.fileExists(atPath: index) {
             try readShards(directory, index: index)
         } else {
+            if let pickle = try Self.pickle(directory) { throw pickle }
             throw FormatError.missingFile(
                 path: directory, expected: "model.safetensors or model.safetensors.index.json")
+        }
+    }
+
+    /// PyTorch's own file of weights, or the first of several, in a folder without other weights.
+    private static func pickle(_ directory: String) throws -> ForeignFileError? {
+        let name = try DiskStore().names(in: directory).filter {
+            $0.hasPrefix("pytorch_model") && $0.hasSuffix(".bin")
+                || $0.hasPrefix("consolidated") && $0.hasSuffix(".pth")
+        }.min()
+        return name.map {
+            ForeignFileError(
+                path: FilePath.join(directory, $0), kind: .pickle(isTorch: true), use: .model)
         }
     }
 

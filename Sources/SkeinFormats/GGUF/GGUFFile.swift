@@ -17,7 +17,8 @@ package struct GGUFFile: Sendable {
     /// Maps the file, and the other parts if it is split, and reads everything but the weights.
     ///
     /// - Throws: `FileError` when one cannot be mapped, `FormatError` when one is not a valid GGUF
-    ///   file, has a tensor of a type that Skein does not read, or a part is missing.
+    ///   file, has a tensor of a type that Skein does not read, or a part is missing,
+    ///   `ForeignFileError` when one is of another kind.
     package init(path: String) throws {
         self.path = path
         let part = try Part(path: path)
@@ -57,6 +58,11 @@ package struct GGUFFile: Sendable {
         let path = reader.file.path
         let magic: UInt32 = try reader.integer("magic")
         guard magic == 0x4655_4747 else {
+            if let foreign = reader.file.withBytes({
+                ForeignFileError(path: path, bytes: $0, use: .model)
+            }) {
+                throw foreign
+            }
             throw FormatError.badMagic(
                 path: path, expected: "GGUF", found: "0x" + String(magic.byteSwapped, radix: 16))
         }

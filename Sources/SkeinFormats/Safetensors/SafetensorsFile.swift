@@ -19,9 +19,28 @@ package struct SafetensorsFile: Sendable {
 
     /// Maps the file and reads its header.
     ///
-    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is invalid.
-    package init(path: String) throws {
-        try self.init(MappedFile(path: path))
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - use: what it holds, for errors.
+    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is invalid,
+    ///   `ForeignFileError` when it is of another kind.
+    package init(path: String, use: ForeignFileError.Use = .model) throws {
+        let file = try MappedFile(path: path)
+        do {
+            try self.init(file)
+        } catch let error as FormatError {
+            throw file.withBytes { Self.foreign($0, path: path, use: use) } ?? error as any Error
+        }
+    }
+
+    /// What a file is that was refused. A header says of itself that it is one.
+    private static func foreign(
+        _ bytes: UnsafeRawBufferPointer, path: String, use: ForeignFileError.Use
+    ) -> ForeignFileError? {
+        guard let error = ForeignFileError(path: path, bytes: bytes, use: use),
+            error.kind != .safetensors
+        else { return nil }
+        return error
     }
 
     /// Reads all of the file into memory, so that an unreadable sector is an error now, not a
@@ -30,25 +49,37 @@ package struct SafetensorsFile: Sendable {
     /// - Parameters:
     ///   - path: the file.
     ///   - store: where it is.
+    ///   - use: what it holds, for errors.
     ///   - check: sees the header before memory is taken for the tensors, and may refuse them. The
     ///     file is as long as its header says.
-    /// - Throws: `FileError`, `FormatError`; what `check` throws.
+    /// - Throws: `FileError`, `FormatError`, `ForeignFileError`; what `check` throws.
     package init(
         copying path: String, in store: any Store = DiskStore(),
+        use: ForeignFileError.Use = .adapter,
         admitting check: (_ header: SafetensorsHeader) throws -> Void
     ) throws {
         let file = try store.file(copying: path) { file in
-            let start = Array(try file.bytes(0..<min(8, file.count)))
-            let length = try SafetensorsHeader.length(
-                start: start, fileBytes: file.count, path: path)
-            let text = try file.bytes(8..<(8 + length))
-            try check(
-                text.withUnsafeBytes {
-                    try SafetensorsHeader(text: $0, fileBytes: file.count, path: path)
-                })
+            try check(Self.header(of: file, use: use))
         }
         // Parsed again: the file may have been replaced after the check.
         try self.init(file)
+    }
+
+    private static func header(
+        of file: MappedFile.Preview, use: ForeignFileError.Use
+    ) throws -> SafetensorsHeader {
+        let start = try file.bytes(0..<min(ForeignFile.lookedAt, file.count))
+        do {
+            let length = try SafetensorsHeader.length(
+                start: Array(start.prefix(8)), fileBytes: file.count, path: file.path)
+            let text = try file.bytes(8..<(8 + length))
+            return try text.withUnsafeBytes {
+                try SafetensorsHeader(text: $0, fileBytes: file.count, path: file.path)
+            }
+        } catch let error as FormatError {
+            let foreign = start.withUnsafeBytes { Self.foreign($0, path: file.path, use: use) }
+            throw foreign ?? error as any Error
+        }
     }
 
     private init(_ file: MappedFile) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// A worker on another host, represented here by an ssh client.
 package struct SSHBackend: LaunchBackend {
@@ -59,26 +60,5 @@ package struct SSHBackend: LaunchBackend {
                 program: programs[host.name] ?? host.skein,
                 backend: SSHBackend(destination: host.destination, token: token))
         }
-    }
-}
-
-/// Quotes words for a POSIX shell.
-package enum ShellWords {
-    /// `word` as it is if a shell would not interpret anything in it, else in single quotes.
-    static func quoted(_ word: String) -> String {
-        let isPlain = word.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-                && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-                    || "_-./:=@%+,".unicodeScalars.contains(scalar))
-        }
-        if isPlain, !word.isEmpty { return word }
-        return "'"
-            + word.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "'\\''") + "'"
-    }
-
-    /// Several words as one line.
-    package static func line(_ words: [String]) -> String {
-        words.map(quoted).joined(separator: " ")
     }
 }

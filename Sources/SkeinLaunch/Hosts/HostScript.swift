@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// What a host's shell runs when the host is checked. Pure.
 ///
 /// It answers in lines that begin with `mark`; whatever the shell's start files print is skipped. It

@@ -34,8 +34,11 @@ package enum AdapterError: Error, Equatable {
     ///   - module: "embed_tokens" or "lm_head".
     ///   - format: of the adapter's files.
     case tiedEdge(module: String, format: String)
-    /// The adapter's files hold another embedding or head than the base model has.
-    case otherCopy(name: String)
+    /// The adapter's files hold another embedding or head than the base model has; `row` is the first
+    /// that differs.
+    case otherCopy(name: String, row: Int)
+    /// The adapter's files hold an embedding or a head of another number of tokens.
+    case resizedCopy(name: String, expected: Int, found: Int)
 
     package init(_ problem: LayoutProblem) {
         switch problem {
@@ -131,13 +134,23 @@ extension AdapterError: Explained {
                     + "is one of both", place: module,
                 remedy: "use --format peft, or a base model with a head of its own",
                 status: .usage)
-        case .otherCopy(let name):
+        case .otherCopy(let name, let row):
             Explanation(
-                what: "the adapter's files hold another embedding or head than the base model has",
+                what: "the adapter's files hold another embedding or head than the base model has: "
+                    + "row \(row) is the first that differs",
                 place: name,
                 remedy: "use the base model that it was trained on, in the files that it was "
                     + "trained with; or save the adapter with save_embedding_layers=False if the base "
                     + "model's own rows are meant", status: .badData)
+        case .resizedCopy(let name, let expected, let found):
+            Explanation(
+                what: "the adapter's files hold an embedding or a head of \(found) tokens, and the "
+                    + "base model has \(expected)",
+                place: name,
+                remedy:
+                    "save the resized base model in Python (resize_token_embeddings(\(found)), the "
+                    + "adapter's rows, save_pretrained) and give that; or save the adapter with "
+                    + "save_embedding_layers=False if no text needs the tokens", status: .badData)
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",

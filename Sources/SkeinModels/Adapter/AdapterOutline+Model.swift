@@ -41,7 +41,7 @@ extension AdapterOutline {
     /// Checks that every matrix fits the weight of `model` that it is added to.
     ///
     /// - Throws: `FormatError.unexpectedTensor` for a layer or a module that the model does not have,
-    ///   `.wrongShape`.
+    ///   `.wrongShape`; `AdapterError.resizedCopy`.
     package func check(against model: ModelConfiguration) throws {
         let renamed = renamed(model.adapterNames)
         let weights = model.adaptableWeights
@@ -77,6 +77,10 @@ extension AdapterOutline {
         for (text, found) in copies.sorted(by: { $0.key < $1.key }) {
             let expected = [model.vocabularySize, model.width]
             guard found != expected else { continue }
+            if found.count == 2, found[1] == model.width {
+                throw AdapterError.resizedCopy(
+                    name: text, expected: model.vocabularySize, found: found[0])
+            }
             throw FormatError.wrongShape(
                 path: path, tensor: text, expected: expected, found: found)
         }

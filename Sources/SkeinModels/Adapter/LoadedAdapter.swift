@@ -63,10 +63,12 @@ package struct LoadedAdapter: Sendable {
     private static func checkCopies(_ files: AdapterFiles, _ model: ModelDirectory) throws {
         let names = model.configuration.design.names
         for (text, copy) in files.copies.sorted(by: { $0.key < $1.key }) {
-            let isHead = text.hasSuffix("lm_head.base_layer.weight")
+            let isHead = EdgeTensorName(copy: text)?.module == .head
             let isOwn = isHead && !model.configuration.tiedEmbeddings
             let weight = try model.tensor(isOwn ? names.head : names.embedding)
-            guard copy.hasEqualRows(weight) else { throw AdapterError.otherCopy(name: text) }
+            if let row = copy.firstOtherRow(than: weight) {
+                throw AdapterError.otherCopy(name: text, row: row)
+            }
         }
     }
 
@@ -99,16 +101,16 @@ package struct LoadedAdapter: Sendable {
 }
 
 extension TensorView {
-    /// Whether all numbers are equal, whatever their types.
-    fileprivate func hasEqualRows(_ other: TensorView) -> Bool {
-        guard shape == other.shape else { return false }
+    /// The first row in which a number differs, whatever their types; nil: none does.
+    fileprivate func firstOtherRow(than other: TensorView) -> Int? {
+        guard shape == other.shape else { return 0 }
         return withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * columns) { memory in
-            guard let own = memory.baseAddress else { return true }
+            guard let own = memory.baseAddress else { return nil }
             let (found, bytes) = (own + columns, columns * MemoryLayout<Float>.stride)
-            return (0..<rows).allSatisfy { row in
+            return (0..<rows).first { row in
                 dequantize(rows: row..<(row + 1), into: own)
                 other.dequantize(rows: row..<(row + 1), into: found)
-                return memcmp(own, found, bytes) == 0
+                return memcmp(own, found, bytes) != 0
             }
         }
     }

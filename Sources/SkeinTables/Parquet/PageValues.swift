@@ -37,7 +37,7 @@ struct PageValues {
         case .boolean: return nil
         case .int32, .float, .int64, .double:
             guard count <= bytes.count / width else { return nil }
-        case .text:
+        case .text, .json:
             // Each text has at least its length.
             guard count <= bytes.count / 4 else { return nil }
             starts.reserveCapacity(count)
@@ -82,7 +82,7 @@ struct PageValues {
             guard width <= bytes.count - place else { return false }
             appendNumber(at: place, to: &out, &fault)
             place += width
-        case .text:
+        case .text, .json:
             guard let text = text() else { return false }
             append(text, to: &out, &fault)
         }
@@ -98,11 +98,9 @@ struct PageValues {
     /// - Returns: whether the dictionary has it.
     func append(index: Int, to out: inout [UInt8], _ fault: inout Fault?) -> Bool {
         guard index < count else { return false }
-        if case .text = kind {
-            let start = Int(starts[index])
-            append(checkedText(at: start), to: &out, &fault)
-        } else {
-            appendNumber(at: index * width, to: &out, &fault)
+        switch kind {
+        case .text, .json: append(checkedText(at: Int(starts[index])), to: &out, &fault)
+        default: appendNumber(at: index * width, to: &out, &fault)
         }
         return true
     }
@@ -136,7 +134,12 @@ struct PageValues {
             fault = .notText
             return
         }
-        JSONText.append(quoted: text, to: &out)
+        if case .json = kind, JSONScanner.isArray(text.bindMemory(to: UInt8.self)) {
+            // An array has control characters between its values alone, where they are blanks.
+            out.append(contentsOf: text.lazy.map { max($0, 0x20) })
+        } else {
+            JSONText.append(quoted: text, to: &out)
+        }
     }
 
     private func appendNumber(at place: Int, to out: inout [UInt8], _ fault: inout Fault?) {

@@ -78,20 +78,22 @@ package struct ParquetTable {
     ///
     /// - Parameters:
     ///   - wanted: names of columns, whether the file has them or not; nil for all of the file.
+    ///   - lists: names of columns whose values become a part of the row if the file says that they are
+    ///     JSON and they are arrays; of any other column they are texts.
     ///   - body: is called for each row; its errors end the reading.
     /// - Throws: `TableProblem`; what `body` throws.
     package func forEachRow(
-        columns wanted: Set<String>?, _ body: (RowResult) throws -> Void
+        columns wanted: Set<String>?, lists: Set<String> = [], _ body: (RowResult) throws -> Void
     ) throws {
         try forEachRow(
-            columns: wanted, budget: PageBudget(), mostBytes: Limits.rowsBytes(of: bytes.count),
-            body)
+            columns: wanted, lists: lists, budget: PageBudget(),
+            mostBytes: Limits.rowsBytes(of: bytes.count), body)
     }
 
     /// The same, with a budget that the caller can look at, and a bound on all rows together.
     func forEachRow(
-        columns wanted: Set<String>?, budget: PageBudget, mostBytes: Int = .max,
-        _ body: (RowResult) throws -> Void
+        columns wanted: Set<String>?, lists: Set<String> = [], budget: PageBudget,
+        mostBytes: Int = .max, _ body: (RowResult) throws -> Void
     ) throws {
         let nodes = schema.columns.filter { wanted?.contains($0.name) ?? true }
         guard !nodes.isEmpty else { throw TableProblem.noWantedColumn(found: columns) }
@@ -103,7 +105,8 @@ package struct ParquetTable {
             if group.rowCount == 0 { continue }
             var cursors = [ColumnCursor?](repeating: nil, count: schema.leaves.count)
             for node in nodes {
-                try open(node, of: node.name, group, budget, &cursors)
+                let isList = lists.contains(node.name)
+                try open(node, of: node.name, isList: isList, group, budget, &cursors)
             }
             var assembler = RowAssembler(nodes, cursors)
             for _ in 0..<group.rowCount {
@@ -162,23 +165,32 @@ package struct ParquetTable {
         }
     }
 
-    /// Makes a cursor for each leaf beneath `node`.
+    /// Makes a cursor for each leaf beneath `node`; `isList`: JSON of a list becomes one.
     private func open(
-        _ node: SchemaNode, of column: String, _ group: RowGroup, _ budget: PageBudget,
-        _ cursors: inout [ColumnCursor?]
+        _ node: SchemaNode, of column: String, isList: Bool = false, _ group: RowGroup,
+        _ budget: PageBudget, _ cursors: inout [ColumnCursor?]
     ) throws(TableProblem) {
         switch node.kind {
+        case .leaf(.json) where !isList:
+            try open(node, as: .text, of: column, group, budget, &cursors)
         case .leaf(let kind):
-            let leaf = node.leaves.lowerBound
-            let chunk = group.chunks[leaf]
-            let pages = try PageReader(bytes, column: column, chunk: chunk, budget: budget)
-            cursors[leaf] = try ColumnCursor(
-                pages, column: column, leaf: schema.leaves[leaf], kind: kind,
-                valueCount: chunk.valueCount)
+            try open(node, as: kind, of: column, group, budget, &cursors)
         case .structure(let fields):
             for field in fields { try open(field, of: column, group, budget, &cursors) }
         case .list(let element, _, _): try open(element, of: column, group, budget, &cursors)
         case .refused: preconditionFailure("wanted columns have no type that is refused")
         }
+    }
+
+    private func open(
+        _ node: SchemaNode, as kind: SchemaNode.LeafKind, of column: String, _ group: RowGroup,
+        _ budget: PageBudget, _ cursors: inout [ColumnCursor?]
+    ) throws(TableProblem) {
+        let leaf = node.leaves.lowerBound
+        let chunk = group.chunks[leaf]
+        let pages = try PageReader(bytes, column: column, chunk: chunk, budget: budget)
+        cursors[leaf] = try ColumnCursor(
+            pages, column: column, leaf: schema.leaves[leaf], kind: kind,
+            valueCount: chunk.valueCount)
     }
 }

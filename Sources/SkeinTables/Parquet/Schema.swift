@@ -179,7 +179,7 @@ struct Schema {
             case .int96: return .refused("INT96")
             case .float: return .leaf(.float)
             case .double: return .leaf(.double)
-            case .bytes: return .leaf(.text)
+            case .bytes: return .leaf(meaning == .json ? .json : .text)
             case .fixedBytes: return .refused("FIXED_LEN_BYTE_ARRAY")
             }
         }

@@ -12,6 +12,8 @@ struct SchemaElement {
     enum Meaning: Equatable {
         case none
         case text
+        /// Text of JSON, which pandas and fastparquet write for lists and objects.
+        case json
         case list
         case map
         case integer(signed: Bool)
@@ -61,7 +63,8 @@ struct SchemaElement {
     /// `ConvertedType`, the older annotation.
     private static func converted(_ value: Int32) -> Meaning {
         switch value {
-        case 0, 4, 19: .text
+        case 0, 4: .text
+        case 19: .json
         case 1, 2: .map
         case 3: .list
         case 5: .other("DECIMAL")
@@ -84,7 +87,8 @@ struct SchemaElement {
         var meaning = Meaning.none
         try reader.structure { (reader, field) throws(TableProblem) in
             switch field.number {
-            case 1, 4, 12: meaning = .text
+            case 1, 4: meaning = .text
+            case 12: meaning = .json
             case 2: meaning = .map
             case 3: meaning = .list
             case 10:

@@ -21,6 +21,8 @@ final class SchemaNode {
         case float
         case double
         case text
+        /// Text, or the array that it is JSON of.
+        case json
     }
 
     let name: String

@@ -162,6 +162,8 @@ struct ThriftReader {
     ) throws(TableProblem) -> (kind: Kind, count: Int) {
         guard field.kind == .list || field.kind == .set else { throw wrongKind(field) }
         let head = try byte()
+        // fastparquet says of an empty list that its elements have type 0, which no type has.
+        if head == 0 { return (.structure, 0) }
         guard let kind = Kind(rawValue: head & 15) else { throw damaged("has no such type") }
         let short = UInt64(head >> 4)
         let claimed = short == 15 ? try varint() : short

@@ -204,7 +204,10 @@ package struct DelimitedTable {
         let first = bytes[cell.start..<cell.end].first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         if first == nil, field.kind == .list { return }
         append(field.key, to: &out)
-        guard first == UInt8(ascii: "["), var text = Self.array(Self.text(of: cell, in: bytes)),
+        guard first == UInt8(ascii: "[") else { return append(quoted: cell, to: &out) }
+        var text = Self.text(of: cell, in: bytes)
+        // A text may only begin like an array.
+        guard text.withUnsafeBufferPointer({ JSONScanner.isArray($0) }),
             field.kind == .list || Self.namesRoles(text)
         else { return append(quoted: cell, to: &out) }
         // In JSON, control characters are blanks between values.
@@ -220,28 +223,6 @@ package struct DelimitedTable {
         return text.withUnsafeBufferPointer { text in
             text.indices.dropLast(name.count).contains { place in
                 text[place] == name[0] && text[place...].starts(with: name)
-            }
-        }
-    }
-
-    /// - Returns: nil if the text is no JSON array.
-    private static func array(_ text: [UInt8]) -> [UInt8]? {
-        do throws(JSONScanner.Problem) {
-            try requireArray(text)
-            return text
-        } catch {
-            // A text that only begins like an array.
-            return nil
-        }
-    }
-
-    private static func requireArray(_ text: [UInt8]) throws(JSONScanner.Problem) {
-        try text.withUnsafeBufferPointer { bytes throws(JSONScanner.Problem) in
-            var scanner = JSONScanner(bytes, at: 0)
-            _ = try scanner.value()
-            let end = scanner.blanks()
-            guard end == bytes.count else {
-                throw JSONScanner.Problem(offset: end, expected: "nothing after the array")
             }
         }
     }

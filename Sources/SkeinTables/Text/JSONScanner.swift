@@ -1,9 +1,23 @@
-/// Finds where a JSON value ends (RFC 8259). It keeps no value and does not recurse.
+/// Finds where a JSON value ends (RFC 8259, and `NaN`, `Infinity` and `-Infinity`, which Python writes).
+/// It keeps no value and does not recurse.
 struct JSONScanner {
     /// Where the text is no JSON.
     struct Problem: Error, Equatable {
         let offset: Int
         let expected: String
+    }
+
+    /// Whether a text is one JSON array.
+    static func isArray(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scanner = JSONScanner(text, at: 0)
+        let start = scanner.blanks()
+        guard start < text.count, text[start] == UInt8(ascii: "[") else { return false }
+        do {
+            _ = try scanner.value()
+            return scanner.blanks() == text.count
+        } catch {
+            return false
+        }
     }
 
     private let base: UnsafePointer<UInt8>
@@ -69,6 +83,8 @@ struct JSONScanner {
             case UInt8(ascii: "t"): try word("true")
             case UInt8(ascii: "f"): try word("false")
             case UInt8(ascii: "n"): try word("null")
+            case UInt8(ascii: "N"): try word("NaN")
+            case UInt8(ascii: "I"): try word("Infinity")
             default: try number()
             }
             // A value ends here, and with it the arrays and objects of which it is the last.
@@ -149,6 +165,7 @@ struct JSONScanner {
 
     private mutating func number() throws(Problem) {
         if place < count, base[place] == UInt8(ascii: "-") { place &+= 1 }
+        if place < count, base[place] == UInt8(ascii: "I") { return try word("Infinity") }
         if place < count, base[place] == UInt8(ascii: "0") {
             place &+= 1
         } else {

@@ -56,7 +56,7 @@ package struct ChatTemplateSettings: Sendable, Equatable {
     ///   - hasTools: whether the conversation has tools, for which some models have a template
     ///     "tool_use".
     /// - Returns: its text and its name in errors; nil if the model has none.
-    /// - Throws: `ChatTemplateError`, `FileError`.
+    /// - Throws: `ChatTemplateError`, `ForeignFileError`, `FileError`.
     package func source(
         for model: ModelFiles, hasTools: Bool = false
     ) throws -> (text: String, name: String)? {
@@ -90,8 +90,10 @@ package struct ChatTemplateSettings: Sendable, Equatable {
     private static func text(ofFile path: String, for model: ModelFiles) throws -> String {
         do {
             return try MappedFile(path: path).withBytes { bytes in
+                let foreign = ForeignFileError(path: path, bytes: bytes, use: .text)
+                if let foreign, foreign.kind != .webPage { throw foreign }
                 // One byte more than allowed is enough for the template's own error.
-                String(decoding: bytes.prefix(BuiltInTemplate.fileBytes + 1), as: UTF8.self)
+                return String(decoding: bytes.prefix(BuiltInTemplate.fileBytes + 1), as: UTF8.self)
             }
         } catch FileError.failed(_, _, ENOENT) where !path.contains("/") {
             // What has a directory was meant as a path.

@@ -74,6 +74,7 @@ extension TemplateError.EvaluationFault {
             "\"\(symbol)\" does not work between \(left) and \(right)"
         case .operand(let function, let type): "\(function) does not work on \(type)"
         case .arguments(let function): "\(function) was called with the wrong arguments"
+        case .repeatedArgument(let name): "the argument \"\(name)\" was given twice"
         case .divisionByZero: "division by zero"
         case .integerOverflow: "a number became too large"
         case .emptySeparator: "split() with an empty separator"

@@ -52,6 +52,8 @@ package enum TemplateError: Error, Equatable {
         case operands(operator: String, left: String, right: String)
         case operand(function: String, type: String)
         case arguments(function: String)
+        /// An argument has its name in the call and in what stands behind `**`.
+        case repeatedArgument(String)
         case divisionByZero
         case integerOverflow
         case emptySeparator

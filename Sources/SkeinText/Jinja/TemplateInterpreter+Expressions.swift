@@ -95,7 +95,38 @@ extension TemplateInterpreter {
         for (name, value) in arguments.keywords {
             result.keywords.append((name, try evaluate(value)))
         }
+        if let items = arguments.items {
+            let found = try self.items(of: try evaluate(items))
+            try charge(found.count)
+            result.positional += found
+        }
+        if let entries = arguments.entries {
+            try append(try evaluate(entries), to: &result)
+        }
         return result
+    }
+
+    /// The entries of what stands behind `**`.
+    private mutating func append(
+        _ entries: TemplateValue, to arguments: inout Arguments
+    ) throws {
+        if case .undefined(let hint) = entries { throw undefined(hint) }
+        guard case .mapping(let mapping) = entries else {
+            throw fault(.operand(function: "** in a call", type: entries.typeName))
+        }
+        guard !mapping.hasIntegerKeys else {
+            throw fault(.operand(function: "** in a call", type: "keys other than strings"))
+        }
+        try charge(mapping.keys.count * (1 + arguments.keywords.count))
+        let given = arguments.keywords.map(\.name)
+        for (key, value) in zip(mapping.keys, mapping.values) {
+            try charge(bytes: key.bytes.count)
+            let name = key.string
+            guard !given.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                throw fault(.repeatedArgument(TemplateError.excerpt(name)))
+            }
+            arguments.keywords.append((name, value))
+        }
     }
 
     /// `and` and `or` return the operand that decides, else the last one.

@@ -254,19 +254,22 @@ extension TemplateParser {
         return items
     }
 
-    /// `(a, b, c=d)`
+    /// `(a, b, c=d, *e, **f)`, in the order that Jinja2 asks for: `*` and `**` once each, after `*` no
+    /// further argument without a name, after `**` none at all.
     mutating func arguments() throws -> TemplateArguments {
         var result = TemplateArguments()
         try expect(.symbol(.leftParenthesis), "\"(\"")
         _ = try items(until: .rightParenthesis) { parser in
-            if parser.peek.kind == .symbol(.multiply) || parser.peek.kind == .symbol(.power) {
-                throw parser.unsupported("a call with * or ** arguments", line: parser.line)
-            }
-            if let keyword = parser.peekName, parser.lookahead.kind == .symbol(.assign) {
+            guard result.entries == nil else { throw parser.unexpected("\")\" after **") }
+            if parser.take(.symbol(.power)) {
+                result.entries = try parser.expression()
+            } else if result.items == nil, parser.take(.symbol(.multiply)) {
+                result.items = try parser.expression()
+            } else if let keyword = parser.peekName, parser.lookahead.kind == .symbol(.assign) {
                 parser.next()
                 parser.next()
                 result.keywords.append((keyword, try parser.expression()))
-            } else if result.keywords.isEmpty {
+            } else if result.keywords.isEmpty, result.items == nil {
                 result.positional.append(try parser.expression())
             } else {
                 throw parser.unexpected("an argument with a name")

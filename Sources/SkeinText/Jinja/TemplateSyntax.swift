@@ -135,9 +135,14 @@ enum TemplateComparison: String, Sendable {
     case notContained = "not in"
 }
 
+/// `(a, b=1, *c, **d)`
 struct TemplateArguments: Sendable {
     var positional: [TemplateExpression] = []
     var keywords: [(name: String, value: TemplateExpression)] = []
+    /// What stands behind `*`: its items are further positional arguments.
+    var items: TemplateExpression?
+    /// What stands behind `**`: its entries are further arguments with names.
+    var entries: TemplateExpression?
 }
 
 /// The functions that a template can call.

@@ -1,28 +1,39 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 
 /// Reads a JSON file into a type, and says by path what is wrong with it.
 enum JSONFile {
     /// Decodes the file at `path`.
     ///
-    /// - Throws: `TokenizerError` for what it holds; `FileError` when it cannot be read.
+    /// - Throws: `TokenizerError` for what it holds; `ForeignFileError` for a file of another kind;
+    ///   `FileError` when it cannot be read.
     static func decode<Value: Decodable>(_ type: Value.Type, at path: String) throws -> Value {
         try decode(type, from: contents(of: path), source: path)
     }
 
     /// The bytes of the file at `path`.
     ///
-    /// - Throws: `TokenizerError.fileTooLarge`; `FileError`.
+    /// - Throws: `TokenizerError.fileTooLarge`; `ForeignFileError`; `FileError`.
     static func contents(of path: String) throws -> Data {
         let file = try MappedFile(path: path)
         guard file.count <= TokenizerLimits.fileBytes else {
             throw TokenizerError.fileTooLarge(
                 path: path, bytes: file.count, limit: TokenizerLimits.fileBytes)
         }
-        return Data(file.bytes)
+        let data = Data(file.bytes)
+        // The decoder reads wide text, too.
+        if let error = foreign(data, path: path), !error.kind.isWideText { throw error }
+        return data
     }
 
-    /// Decodes JSON text that came from `source`.
+    /// What a file is if it is no JSON and no tokenizer.model.
+    static func foreign(_ data: Data, path: String) -> ForeignFileError? {
+        data.withUnsafeBytes { ForeignFileError(path: path, bytes: $0, use: .text) }
+    }
+
+    /// Decodes JSON text that came from `source`. Python may have written it: numbers that are not read
+    /// may be NaN or infinite.
     static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, source: String
     ) throws(TokenizerError) -> Value {
@@ -39,6 +50,9 @@ enum JSONFile {
         } catch DecodingError.keyNotFound(let key, let context) {
             throw .invalid(.missingValue(path: text(context.codingPath + [key])), source: source)
         } catch {
+            if let python = PythonJSON(data) {
+                return try decode(type, from: python.text, source: source)
+            }
             // The decoder reports a number that does not fit, such as an id of 1.5, like text that
             // is not JSON, without a place. Ids are the only whole numbers here.
             let flaw: TokenizerError.Flaw =

@@ -4,9 +4,9 @@ import SkeinBasics
 extension TokenizerDefinition {
     /// Reads tokenizer.json and, if given, tokenizer_config.json.
     ///
-    /// - Throws: `TokenizerError`; `FileError`.
+    /// - Throws: `TokenizerError`; `ForeignFileError`; `FileError`.
     init(tokenizerJSON path: String, tokenizerConfig configurationPath: String?) throws {
-        let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
+        let file = try TokenizerFile.read(at: path)
         try self.init(file, source: path)
         // What this file's post-processor puts before a text.
         let first = try Self.firstToken(of: file, source: path)

@@ -31,6 +31,22 @@ struct TokenizerFile: Decodable {
         return file
     }
 
+    /// The same of a file.
+    ///
+    /// - Throws: `TokenizerError`; `ForeignFileError` for a file of another kind; `FileError`.
+    static func read(at path: String) throws -> TokenizerFile {
+        let json = try JSONFile.contents(of: path)
+        do {
+            return try read(json, source: path)
+        } catch {
+            // Foundation reads JSON in UTF-16, but not the scanner of vocabularies.
+            guard error == .invalid(.notJSON, source: path),
+                let foreign = JSONFile.foreign(json, path: path)
+            else { throw error }
+            throw foreign
+        }
+    }
+
     /// The vocabulary and the merges. Of a model other than BPE only the type is read.
     struct Model: Decodable {
         var type = "BPE"

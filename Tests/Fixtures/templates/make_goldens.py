@@ -500,6 +500,17 @@ CONSTRUCTS = [
     "{{ ['a<'|safe, {'x': '<'|safe}] }} {{ ['a<'|safe]|tojson + '<' }} {{ 'a<' == ('a<'|safe) }} {{ {'a<': 1}['a<'|safe] }} {{ ('<'|safe) in 'a<' }} {{ ['b<'|safe, 'a']|sort|join('<') }} {{ ['b<'|safe, 'a']|map('upper')|join('<') }} {{ (['<'|safe]|map('upper')|first) + '<' }}",
     "{% set x %}a<{% endset %}{{ x + '<' }}{% macro m() %}a<{% endmacro %}{{ m() + '<' }}{% filter replace('a', '<') %}a{% endfilter %}{% for m in messages %}{{ (m.content|safe + '<')[:9] }}{% endfor %}",
     "{{ '<'|safe + 1 }}", "{{ 1 + '<'|safe }}", "{{ '<'|safe + nothing }}", "{{ '<'|safe + ['<'] }}", "{{ ['a', 'b']|sum(start='') }}",
+    # calls with * and **
+    "{% macro m(a, b=2, c=3) %}{{ a }}{{ b }}{{ c }};{% endmacro %}{{ m(*[1]) }}{{ m(*(1, 5)) }}{{ m(7, *[8, 9]) }}{{ m(*'xyz') }}{{ m(*{'k': 1}) }}{{ m(*nothing) }}{{ m(*[]) }}{{ m(*[1, 2]|map('string')) }}{{ m(*{'k': 4}.values()) }}",
+    "{% macro m(a, b=2, c=3) %}{{ a }}{{ b }}{{ c }};{% endmacro %}{{ m(**{'a': 1}) }}{{ m(1, **{'c': 4}) }}{{ m(c=9, *[1]) }}{{ m(1, c=9, **{'b': 8}) }}{{ m(*[1], **{'c': 5}) }}{{ m(*[1], c=6, **{'b': 5},) }}{{ m(1, **{}) }}{{ m(**dict(a=2, b=3)) }}{{ m( * [1] , ** {'b': 2 ** 3}) }}",
+    "{% macro m() %}{{ varargs }}{{ kwargs }};{% endmacro %}{% macro w() %}{{ m(0, *varargs, **kwargs) }}{% endmacro %}{{ w(1, 2, x='y', z=none) }}{{ w() }}{{ w(*['a'], **{'b c': 1, '\u00e9': 2}) }}",
+    "{% macro m(r) %}{{ r.role }}={{ r.content }};{% endmacro %}{% for x in messages %}{{ m(*[x]) }}{{ dict(**x) == x }}{{ dict({'role': 1}, **x).role }}{{ namespace(**x).content }}{% endfor %}",
+    "{{ range(*[1, 9, 3])|list }}{{ 'abc'|replace(*['a', 'x']) }}{{ 'aXbXc'.split(*['X', 1]) }}{{ [1, 2]|join(**{'d': '+'}) }}{{ nothing|default(*['q']) }}{{ ''|default('q', **{'boolean': true}) }}{{ 9 is divisibleby(*[3]) }}{{ '{}-{x}'.format(*['a'], **{'x': 'b'}) }}{{ [3, 1]|sort(**{'reverse': true}) }}{{ [1, 2, 3]|select(*['gt', 1])|list }}{{ {'a': 1}.get(*['a']) }}",
+    "{% macro m(a) %}{{ a }}[{{ caller(*[1], **{'y': 2}) }}]{% endmacro %}{% call(x, y) m(*['q']) %}{{ x }}{{ y }}{% endcall %}{% set f = namespace(g=[1, 2]) %}{{ m is defined }}{{ 2 ** 3 }}{{ [1][0] * 2 }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(*5) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(*none) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**nothing) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**[['a', 1]]) }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**none) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**{1: 2}) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, **{'a': 2}) }}", "{% macro m(a) %}{{ a }}{{ kwargs }}{% endmacro %}{{ m(1, b=1, **{'b': 2}) }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(*[1, 2]) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**{'b': 2}) }}", "{{ dict(a=1, **{'a': 2}) }}", "{{ raise_exception(*['no']) }}", "{{ nothing(*[1]) }}", "{{ m(**namespace(a=1)) }}", "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(**namespace(a=1)) }}",
+    "{% macro m() %}{{ caller() }}{% endmacro %}{% call m(**{'caller': 1}) %}x{% endcall %}",
     "{% if false %}{{ 1|from_json }}{% endif %}{{ 1|from_json if false else 2 }}",
 ]
 

@@ -117,6 +117,7 @@ import Testing
             (#""layers_to_transform":[0,1]"#, [0, 1], [0, 1]),
             (#""something_new":{"a":[1]},"rank_pattern":{},"modules_to_save":[]"#, [0], nil),
             (#""init_lora_weights":"gaussian","use_dora":false,"bias":"none""#, [0], nil),
+            (#""eva_config":{"tau":Infinity,"rho":NaN},"x":-Infinity"#, [0], nil),
         ]
         for (fields, layers, expected) in rows {
             try withAdapter(#"{"r":4,"lora_alpha":16,\#(fields)}"#, Self.tensors(layers: layers)) {

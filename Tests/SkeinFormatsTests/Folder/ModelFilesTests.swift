@@ -26,6 +26,115 @@ import Testing
         }
     }
 
+    private static let pointer =
+        "version https://git-lfs.github.com/spec/v1\noid sha256:"
+        + String(repeating: "4d", count: 32) + "\nsize 12345\n"
+
+    @Test("Git LFS pointers and files of other kinds in the place of a model's are named")
+    func foreign() throws {
+        let gzip: [UInt8] = [0x1F, 0x8B, 8, 0, 0x19, 0x0A, 0x6B, 2, 0xFF]
+        let archive =
+            [0x50, 0x4B, 3, 4] + [UInt8](repeating: 0, count: 26) + Array("a/data.pkl".utf8)
+        let wide: [UInt8] = [0xFF, 0xFE, 0x78, 0, 0x79, 0]
+        let rows: [(String, [UInt8], ForeignFile, ForeignFileError.Use)] = [
+            ("model.safetensors", Array(Self.pointer.utf8), .pointer, .model),
+            ("model.safetensors", gzip, .packed(.gzip), .model),
+            ("model.safetensors", archive, .pickle(isTorch: true), .model),
+            ("config.json", Array(Self.pointer.utf8), .pointer, .text),
+            ("config.json", Array("<!doctype html><html>".utf8), .webPage, .text),
+            ("tokenizer_config.json", Array(Self.pointer.utf8), .pointer, .text),
+            ("chat_template.jinja", Array(Self.pointer.utf8), .pointer, .text),
+            ("chat_template.jinja", wide, .wideText(encoding: "UTF-16"), .text),
+        ]
+        for (name, bytes, kind, use) in rows {
+            try TestPaths.withTemporaryDirectory { directory in
+                try TinyModel().writeHuggingFaceFolder(to: directory)
+                let path = directory + "/" + name
+                try AtomicFile.write(bytes, to: path)
+                #expect(throws: ForeignFileError(path: path, kind: kind, use: use), "\(name)") {
+                    _ = try ModelFiles.open(directory)
+                }
+            }
+        }
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/model"
+            for (bytes, kind) in [
+                (Array(Self.pointer.utf8), ForeignFile.pointer), (gzip, .packed(.gzip)),
+                ([2, 0, 0, 0, 0, 0, 0, 0, 0x7B, 0x7D], .safetensors),
+            ] {
+                try AtomicFile.write(bytes, to: path)
+                #expect(throws: ForeignFileError(path: path, kind: kind, use: .model)) {
+                    _ = try ModelFiles.open(path)
+                }
+            }
+        }
+    }
+
+    @Test("a folder whose weights are a pickle alone is told so")
+    func pickle() throws {
+        for name in [
+            "pytorch_model.bin", "pytorch_model-00001-of-00002.bin", "consolidated.00.pth",
+        ] {
+            try TestPaths.withTemporaryDirectory { directory in
+                try TinyModel().writeHuggingFaceFolder(to: directory)
+                try unlinkFile(directory + "/model.safetensors")
+                let path = directory + "/" + name
+                try AtomicFile.write("x", to: path)
+                #expect(
+                    throws: ForeignFileError(path: path, kind: .pickle(isTorch: true), use: .model)
+                ) { _ = try ModelFiles.open(directory) }
+            }
+        }
+    }
+
+    private struct Fields: Decodable, Equatable {
+        var epsilon: Double?
+        var count: Int?
+        var range: [Double]?
+    }
+
+    @Test("NaN and infinity in fields that are not read, as Python writes them")
+    func notFinite() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/config.json"
+            func fields(_ text: String) throws -> Fields {
+                try AtomicFile.write(text, to: path)
+                return try JSONFile.decode(Fields.self, path: path, limit: 1 << 20)
+            }
+            for text in [
+                #"{"time_step_limit": [0.0, Infinity], "epsilon": 1e-5}"#,
+                #"{"a":NaN,"b":-Infinity , "c":{"d":[NaN,NaN]},"epsilon":1e-5}"#,
+                #"{"a": "\"NaN, ", "b": NaN, "epsilon": 1e-5, "c": [[Infinity]]}"#,
+            ] {
+                let found = try fields(text)
+                #expect(found == Fields(epsilon: 1e-5), "\(text)")
+            }
+            for (text, field) in [
+                (#"{"epsilon": NaN}"#, "'epsilon' is"),
+                (#"{"a": Infinity, "range": [1, -Infinity]}"#, "'a' or 'range' is"),
+                (#"{"count": Infinity}"#, "'count' is"),
+            ] {
+                let reason = "\(field) NaN or infinite, and a finite number is needed"
+                #expect(throws: FormatError.badJSON(path: path, reason: reason)) {
+                    _ = try fields(text)
+                }
+            }
+            // What Python does not read either.
+            for text in [
+                "{\"a\": nan}", "{\"a\": +Infinity}", "{\"a\": NaNs}", "{\"a\": -NaN}",
+                "{\"a\": NaN", "{NaN: 1}", "{\"a\": 1, NaN: 2}", "{\"a\": NaN,}", "[1 NaN]",
+                "{\"a\": NaN} x", "{\"a NaN}",
+            ] {
+                let error = #expect(throws: FormatError.self, "\(text)") { _ = try fields(text) }
+                guard case .badJSON(path, let reason)? = error else {
+                    Issue.record("\(text): \(String(describing: error))")
+                    continue
+                }
+                #expect(!reason.contains("finite"), "\(text): \(reason)")
+            }
+        }
+    }
+
     @Test("tekken.json is the tokenizer of a folder that has no other")
     func tekken() throws {
         try TestPaths.withTemporaryDirectory { directory in

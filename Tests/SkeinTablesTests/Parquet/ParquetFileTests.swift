@@ -4,7 +4,8 @@ import SkeinTables
 import SkeinTestSupport
 import Testing
 
-/// Files of pyarrow 26.0.1 against the same rows as JSON lines; Scripts/tables/parquet-fixtures.py made both.
+/// Files of pyarrow 26.0.1 and fastparquet 2026.9.0 against the same rows as JSON lines;
+/// Scripts/tables/parquet-fixtures.py and fastparquet-fixtures.py beside it made both.
 @Suite struct ParquetFileTests {
     private static func twin(_ name: String) throws -> [NSDictionary] {
         let kind = name.prefix { $0 != "-" }
@@ -16,7 +17,8 @@ import Testing
 
     @Test(
         "each codec, page version and encoding gives the rows that were written",
-        arguments: try TableRows.names("flat-") + TableRows.names("messages-"))
+        arguments: try TableRows.names("flat-") + TableRows.names("messages-")
+            + TableRows.names("fastparquet-"))
     func files(name: String) throws {
         let rows = try TableRows.parquet(try TableRows.bytes(name))
         let expected = name == "flat-empty.parquet" ? [] : try Self.twin(name)

@@ -12,6 +12,19 @@ import Testing
             values: 3,
             Image.levels([0, 1, 0]) + Image.levels([2, 2, 1]) + Image.int32s([1, 2])))
 
+    @Test("JSON text, as fastparquet writes lists, is a list in the columns that need one")
+    func json() throws {
+        let bytes = try TableRows.bytes("json-messages.parquet")
+        for (lists, messages) in [
+            (["messages"] as Set, #"[{"role":"user","content":"question 1\n"},"#),
+            ([], #""[{\"role\":\"user\",\"content\":\"question 1\\n\"},"#),
+        ] {
+            let text = try TableRows.text(TableRows.parquet(bytes, lists: lists)[1])
+            #expect(text.hasPrefix(#"{"messages":"# + messages), "\(text)")
+            #expect(text.hasSuffix(#","completion":"[\"a\",1]"}"#), "\(text)")
+        }
+    }
+
     @Test("an element that is the repeated leaf, or the leaf of a repeated group")
     func leaves() throws {
         for repeated in [

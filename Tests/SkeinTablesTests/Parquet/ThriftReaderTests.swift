@@ -27,6 +27,8 @@ import Testing
             [0x19, 0xF5, 2, 9, 9, 0], [0x1A, 0x28, 1, 65, 0, 0], [0x1B, 0, 0],
             [0x1B, 1, 0x85, 1, 65, 2, 0], [0x1C, 0x15, 1, 0, 0], [0x05, 0x80, 2, 1, 0],
             [0x1D] + [UInt8](repeating: 3, count: 16) + [0], [0x19, 0x2C, 0, 0x15, 1, 0, 0],
+            // An empty list and an empty set as fastparquet writes them.
+            [0x19, 0, 0], [0x1A, 0, 0],
         ])
     func whole(bytes: [UInt8]) {
         #expect(Self.skip(bytes) == nil)

@@ -41,7 +41,9 @@ import Testing
         ("{\"a\": 1e}", "the row is not JSON: expected a digit at byte 9"),
         ("{\"a\": -}", "the row is not JSON: expected a value at byte 8"),
         ("{\"a\": nul}", "the row is not JSON: expected a value at byte 10"),
-        ("{\"a\": NaN}", "the row is not JSON: expected a value at byte 7"),
+        ("{\"a\": Nan}", "the row is not JSON: expected a value at byte 9"),
+        ("{\"a\": -Infinite}", "the row is not JSON: expected a value at byte 15"),
+        ("{\"a\": +Infinity}", "the row is not JSON: expected a value at byte 7"),
         (#"{"a": "\x"}"#, "the row is not JSON: expected an escape of JSON at byte 9"),
         (#"{"a": "\u12g4"}"#, "the row is not JSON: expected four hexadecimal digits at byte 12"),
         (
@@ -68,6 +70,13 @@ import Testing
         }
         #expect(bad.number == 1 && bad.problem == problem, "\(bad)")
         #expect(try TableRows.text(rows[1]) == "{}")
+    }
+
+    @Test("NaN and infinity are values, as Python writes them")
+    func notFinite() throws {
+        let text = #"{"a": NaN, "b": [Infinity, -Infinity], "c": {"d":NaN}}"#
+        let rows = try Self.rows("[" + text + ", {}]")
+        #expect(try rows.map(TableRows.text) == [text, "{}"])
     }
 
     @Test("a row that is not UTF-8")

@@ -87,6 +87,16 @@ import Testing
                 "{{ x|join(d=1, 2) }}",
                 .unexpectedToken(found: "the number 2", expected: "an argument with a name"), 1
             ),
+            (
+                "{{ f(*a, 2) }}",
+                .unexpectedToken(found: "the number 2", expected: "an argument with a name"), 1
+            ),
+            (
+                "{{ f(*a, *b) }}",
+                .unexpectedToken(found: "\"*\"", expected: "an argument with a name"), 1
+            ),
+            ("{{ f(**a, b=2) }}", .unexpectedToken(found: "\"b\"", expected: "\")\" after **"), 1),
+            ("{{ f(**a, *b) }}", .unexpectedToken(found: "\"*\"", expected: "\")\" after **"), 1),
             ("{% set true = 1 %}", .cannotAssign(to: "true"), 1),
             ("{% for not in x %}{% endfor %}", .cannotAssign(to: "not"), 1),
             ("{{ a is string is string }}", .chainedTests, 1),
@@ -109,8 +119,6 @@ import Testing
             ("{{ a\n|xmlattr }}", "the filter \"xmlattr\"", 2),
             ("{{ a|no.such }}", "the filter \"no.such\"", 1),
             ("{{ a is escaped }}", "the test \"escaped\"", 1),
-            ("{{ namespace(*a) }}", "a call with * or ** arguments", 1),
-            ("{{ namespace(**a) }}", "a call with * or ** arguments", 1),
             ("{{ 0x1F }}", "a number that is not decimal", 1),
             ("{{ a[1, 2] }}", "a subscript with several items", 1),
             ("{{ '\\N{BULLET}' }}", "the escape \"\\N\"", 1),

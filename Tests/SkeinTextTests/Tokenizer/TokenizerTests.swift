@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinTestSupport
@@ -206,6 +207,54 @@ import Testing
                 try roles("smollm", #"{"eos_token": {"content": 2}}"#)
             }
             #expect(throws: error(.notJSON)) { try roles("smollm", "bos_token: <s>") }
+            // As Python writes numbers that are none.
+            let python = try roles(
+                "smollm",
+                #"{"model_max_length": Infinity, "x": [NaN], "bos_token": "<|im_start|>"}"#)
+            #expect(python.beginID == 1)
+            #expect(throws: error(.wrongType(path: "bos_token", expected: "a text"))) {
+                try roles("smollm", #"{"bos_token": NaN}"#)
+            }
+        }
+    }
+
+    @Test("files of other kinds in the place of a tokenizer's are named")
+    func foreign() throws {
+        let pointer =
+            "version https://git-lfs.github.com/spec/v1\noid sha256:"
+            + String(repeating: "4d", count: 32) + "\nsize 12345\n"
+        let rows: [([UInt8], ForeignFile)] = [
+            (Array(pointer.utf8), .pointer), ([0x1F, 0x8B, 8, 0], .packed(.gzip)),
+            (Array("<!DOCTYPE html>".utf8), .webPage),
+            ([0x80, 4, 0x95, 0], .pickle(isTorch: false)),
+        ]
+        for (bytes, kind) in rows {
+            try TestPaths.withTemporaryDirectory { directory in
+                let path = directory + "/file"
+                try AtomicFile.write(bytes, to: path)
+                let expected = ForeignFileError(path: path, kind: kind, use: .text)
+                #expect(throws: expected) {
+                    _ = try TokenizerDefinition(tokenizerJSON: path, tokenizerConfig: nil)
+                }
+                #expect(throws: expected) {
+                    _ = try TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: nil)
+                }
+                #expect(throws: expected) { _ = try TokenizerDefinition(tekken: path) }
+                #expect(throws: expected) {
+                    _ = try TokenizerDefinition(
+                        tokenizerJSON: Fixtures.path("smollm"), tokenizerConfig: path)
+                }
+            }
+        }
+        // JSON in UTF-16 is read, but for a vocabulary.
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tokenizer.json"
+            let text = try String(contentsOfFile: Fixtures.path("smollm"), encoding: .utf8)
+            try AtomicFile.write(Array(text.data(using: .utf16LittleEndian) ?? Data()), to: path)
+            #expect(
+                throws: ForeignFileError(
+                    path: path, kind: .wideText(encoding: "UTF-16LE"), use: .text)
+            ) { _ = try TokenizerDefinition(tokenizerJSON: path, tokenizerConfig: nil) }
         }
     }
 }

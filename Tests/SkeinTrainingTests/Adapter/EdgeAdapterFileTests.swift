@@ -10,11 +10,11 @@ import Testing
 
 /// Adapters of the embedding and the head in files.
 @Suite struct EdgeAdapterFileTests {
-    private static let prefix = "base_model.model."
+    static let prefix = "base_model.model."
     private static let embedding = prefix + "model.embed_tokens.lora_embedding_"
     private static let head = prefix + "lm_head."
 
-    private func withModel(
+    func withModel(
         isTied: Bool, _ body: (ModelDirectory, String) throws -> Void
     ) throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Writes an adapter of query, embedding and head after changes, and reads it.
-    private func read(
+    func read(
         _ model: ModelDirectory, targets: [TargetModule] = [.query, .embedding, .head],
         config: (String) -> String = { $0 },
         changing change: (inout [String: SafetensorsWriter.Tensor]) throws -> Void = { _ in }
@@ -264,69 +264,6 @@ import Testing
             for expression in ["all-linear", #".*\\.(q_proj|embed_tokens)"#, #".*q_proj"#] {
                 #expect(throws: FormatError.self, "\(expression)") {
                     _ = try read(model, config: named(expression))
-                }
-            }
-        }
-    }
-
-    @Test("the base weights that PEFT saves with them must be the base model's")
-    func copies() throws {
-        for isTied in [true, false] {
-            try withModel(isTied: isTied) { model, _ in
-                let names = model.configuration.design.names
-                func copy(
-                    _ name: String, of weight: String,
-                    _ change: @escaping (inout [Float]) -> Void = { _ in }
-                ) -> (inout [String: SafetensorsWriter.Tensor]) throws -> Void {
-                    { tensors in
-                        let view = try model.tensor(weight)
-                        var floats = view.floats()
-                        change(&floats)
-                        let own = Self.prefix + name + ".base_layer.weight"
-                        tensors[own] = .init(
-                            name: own, shape: [floats.count / 64, 64], floats: floats)
-                    }
-                }
-                let head = isTied ? names.embedding : names.head
-                let plain = try read(model)
-                let loaded = try read(
-                    model,
-                    changing: { tensors in
-                        try copy("model.embed_tokens", of: names.embedding)(&tensors)
-                        try copy("lm_head", of: head)(&tensors)
-                    })
-                #expect(loaded.parameters.values == plain.parameters.values)
-                #expect(loaded.parameters.shape == plain.parameters.shape)
-                #expect(
-                    throws: AdapterError.otherCopy(
-                        name: Self.prefix + "model.embed_tokens.base_layer.weight")
-                ) {
-                    _ = try read(
-                        model,
-                        changing: copy("model.embed_tokens", of: names.embedding) { $0[70] += 0.5 })
-                }
-                #expect(
-                    throws: AdapterError.otherCopy(name: Self.prefix + "lm_head.base_layer.weight")
-                ) {
-                    _ = try read(model, changing: copy("lm_head", of: head) { $0[70] += 0.5 })
-                }
-                // One more token, and a copy where none of the two is adapted.
-                #expect(throws: FormatError.self) {
-                    _ = try read(
-                        model,
-                        changing: copy("model.embed_tokens", of: names.embedding) {
-                            $0 += [Float](repeating: 0, count: 64)
-                        })
-                }
-                // Of a module that is not adapted, beside one that is.
-                #expect(throws: FormatError.self) {
-                    _ = try read(
-                        model, targets: [.query, .embedding], changing: copy("lm_head", of: head))
-                }
-                #expect(throws: FormatError.self) {
-                    _ = try read(
-                        model, targets: [.query],
-                        changing: copy("model.embed_tokens", of: names.embedding))
                 }
             }
         }

@@ -202,18 +202,16 @@ import Testing
                     path: both,
                     found: "a folder with both adapter_model.safetensors and adapters.safetensors")
             ) { try AdapterFormat.of(both) }
-            for (names, what) in [
-                (
-                    "adapter_model.bin",
-                    "a folder with adapter_model.bin, a pickle, which may run code"
-                ),
-                ("config.json", "a folder with a model"),
-            ] {
-                let path = try put(names)
-                #expect(throws: FormatError.notAnAdapter(path: path, found: what)) {
-                    try AdapterFormat.of(path)
-                }
-            }
+            let pickle = try put("adapter_model.bin")
+            #expect(
+                throws: ForeignFileError(
+                    path: pickle + "/adapter_model.bin", kind: .pickle(isTorch: true), use: .adapter
+                )
+            ) { try AdapterFormat.of(pickle) }
+            let model = try put("config.json")
+            #expect(
+                throws: FormatError.notAnAdapter(path: model, found: "a folder with a model")
+            ) { try AdapterFormat.of(model) }
             let half = try put("adapter_config.json")
             #expect(
                 throws: FormatError.missingFile(
@@ -232,6 +230,16 @@ import Testing
             #expect(
                 throws: FormatError.notAnAdapter(path: text, found: "a file of another kind")
             ) { try AdapterFormat.of(text) }
+            // Packed, and weights without the folder that they are in.
+            for (start, kind) in [
+                ([0x50, 0x4B, 3, 4] as [UInt8], ForeignFile.packed(.zip)),
+                ([2, 0, 0, 0, 0, 0, 0, 0, 0x7B, 0x7D], .safetensors),
+            ] {
+                try AtomicFile.write(start, to: text)
+                #expect(throws: ForeignFileError(path: text, kind: kind, use: .adapter)) {
+                    try AdapterFormat.of(text)
+                }
+            }
             #expect(throws: FormatError.notFound(path: directory + "/none")) {
                 try AdapterFormat.of(directory + "/none")
             }

@@ -76,6 +76,18 @@ import Testing
             try AtomicFile.write("F", to: directory + "/f.jinja")
             #expect(try text(directory + "/f.jinja") == "F")
             #expect(throws: FileError.self) { try text(directory + "/nothing") }
+            // Both would be read as templates without a tag.
+            let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 12\n"
+            for (bytes, kind) in [
+                (Array(pointer.utf8), ForeignFile.pointer),
+                ([0xFF, 0xFE, 0x7B, 0], .wideText(encoding: "UTF-16")),
+            ] {
+                let path = directory + "/f.jinja"
+                try AtomicFile.write(bytes, to: path)
+                #expect(throws: ForeignFileError(path: path, kind: kind, use: .text)) {
+                    try text(path)
+                }
+            }
         }
     }
 

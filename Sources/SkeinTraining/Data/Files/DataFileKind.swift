@@ -28,9 +28,10 @@ enum DataFileKind: String, CaseIterable, Sendable {
     ///   - bytes: its contents. A `.json` file that does not begin with a list has lines; a `.txt` file
     ///     that begins as one of the two would (`{"` or `[{`) is one; a Parquet file is one whatever
     ///     its name.
-    /// - Throws: `TrainingError.unreadDataFile`.
+    /// - Throws: `ForeignFileError`; `TrainingError.unreadDataFile`.
     init(path: String, bytes: UnsafeRawBufferPointer) throws {
         let name = FilePath.name(of: path).lowercased()
+        if let foreign = Self.foreign(path: path, name: name, bytes) { throw foreign }
         for (suffix, tool) in Self.packed where name.hasSuffix(suffix) {
             throw TrainingError.unreadDataFile(path: path, kind: suffix, remedy: .unpack(tool))
         }
@@ -52,6 +53,25 @@ enum DataFileKind: String, CaseIterable, Sendable {
         } else {
             self = .lines
         }
+    }
+
+    /// What a file is that holds no rows. A text to train on may well be a web page.
+    private static func foreign(
+        path: String, name: String, _ bytes: UnsafeRawBufferPointer
+    ) -> ForeignFileError? {
+        guard let error = ForeignFileError(path: path, bytes: bytes, use: .data) else { return nil }
+        switch error.kind {
+        case .webPage: return name.hasSuffix(".txt") || name.hasSuffix(".csv") ? nil : error
+        case .safetensors: return nil
+        default: return error
+        }
+    }
+
+    /// Whether a file's name says that it holds rows, but in a form that is not read.
+    static func isUnread(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return packed.keys.contains(where: name.hasSuffix)
+            || (foreign + [".pkl", ".pickle"]).contains(where: name.hasSuffix)
     }
 
     /// The first two bytes that are neither blanks nor parts of a byte order mark.

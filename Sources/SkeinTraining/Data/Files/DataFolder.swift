@@ -63,12 +63,17 @@ struct DataFolder {
         try Self.files(for: part, in: base)
     }
 
-    /// - Throws: also `TrainingError.noTrainingFile`.
+    /// - Throws: also `TrainingError.noTrainingFile`; `ForeignFileError` or
+    ///   `TrainingError.unreadDataFile` for one that must be made another one first.
     func trainingFiles() throws -> [WeightedFile] {
-        guard let files = try files(for: .train) else {
-            throw TrainingError.noTrainingFile(directory: path)
+        if let files = try files(for: .train) { return files }
+        for folder in [path, FilePath.join(path, "data")] where DataFiles.isDirectory(folder) {
+            let name = try DiskStore().names(in: folder).filter(DataFileKind.isUnread).min()
+            guard let name else { continue }
+            let file = try MappedFile(path: FilePath.join(folder, name))
+            try file.withBytes { _ = try DataFileKind(path: file.path, bytes: $0) }
         }
-        return files
+        throw TrainingError.noTrainingFile(directory: path)
     }
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and

@@ -114,7 +114,11 @@ package struct PairFile: Sendable {
                     let table = try ParquetTable(bytes)
                     try check(table.columns)
                     let label = table.isWhole(RowFields.label) ? [RowFields.label] : []
-                    try table.forEachRow(columns: fields.keys.union(label)) { try add($0) }
+                    // Of `tools`, JSON is read as text.
+                    let lists = fields.keys(of: { $0.isList && $0 != .tools })
+                    try table.forEachRow(columns: fields.keys.union(label), lists: lists) {
+                        try add($0)
+                    }
                 }
             } catch let problem as TableProblem {
                 throw TrainingError.badTable(path: path, problem: problem)

@@ -41,6 +41,35 @@ import Testing
         #expect(try read(list, as: "a.json").lines == [1, 2])
     }
 
+    @Test("NaN and infinity beside what is read, in every kind of file that holds JSON")
+    func notFinite() throws {
+        let row =
+            #"{"prompt": "p, q", "completion": "c\nd", "score": NaN, "x": [Infinity, -Infinity]}"#
+        for (name, text) in [("a.jsonl", row + "\n"), ("a.json", "[" + row + "]")] {
+            #expect(try read(text, as: name).rows == [Self.pairs[0]], "\(name)")
+        }
+        let csv = #"""
+            messages
+            "[{""role"": ""user"", ""content"": ""a"", ""score"": NaN}]"
+            """#
+        #expect(
+            try read(csv, as: "a.csv").rows
+                == [.conversation([ChatTurn(role: "user", content: "a")])])
+    }
+
+    @Test("conversations as fastparquet writes them, as JSON text")
+    func fastparquet() throws {
+        let file = try PairFile(path: TestPaths.fixture("tables/json-messages.parquet"))
+        #expect(
+            file.rows
+                == (0..<3).map { number in
+                    .conversation([
+                        ChatTurn(role: "user", content: "question \(number)\n"),
+                        ChatTurn(role: "assistant", content: "[answer] \(number)"),
+                    ])
+                })
+    }
+
     @Test("each line of a text file is a row")
     func texts() throws {
         let file = try read("one\r\n\n  two \n{three}\n", as: "a.txt")
