@@ -48,7 +48,7 @@ def main(folder):
         [{"role": "user", "content": f"question {n}\n"}, {"role": "assistant", "content": f"[answer] {n}"}]
         for n in range(3)
     ]
-    frame = pandas.DataFrame({"messages": turns, "completion": [["a", n] for n in range(3)]})
+    frame = pandas.DataFrame({"messages": turns, "note": [["a", n] for n in range(3)]})
     fastparquet.write(os.path.join(folder, "json-messages.parquet"), frame)
 
 

@@ -51,7 +51,7 @@ package enum ForeignFile: Sendable, Equatable {
         self = found
     }
 
-    /// github.com/git-lfs/git-lfs, docs/spec.md: below 1024 bytes, and the key `version` first.
+    /// The specification in github.com/git-lfs/git-lfs: below 1024 bytes, and the key `version` first.
     private static func pointer(
         _ bytes: UnsafeRawBufferPointer, isWhole: Bool
     ) -> ForeignFile? {

@@ -83,7 +83,7 @@ import Testing
             #expect(!explanation.what.isEmpty && !explanation.remedy.isEmpty)
             #expect(explanation.place == "a folder/it's.jsonl" && explanation.status == .badData)
             // A path stands in a command as a shell needs it.
-            if explanation.remedy.contains("a folder") {
+            if explanation.remedy.contains("`") {
                 #expect(explanation.remedy.contains("'a folder"), "\(explanation.remedy)")
             }
         }

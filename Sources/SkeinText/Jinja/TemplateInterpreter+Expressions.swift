@@ -95,20 +95,27 @@ extension TemplateInterpreter {
         for (name, value) in arguments.keywords {
             result.keywords.append((name, try evaluate(value)))
         }
-        if let items = arguments.items {
+        if arguments.spread != nil { try append(arguments.spread, to: &result) }
+        return result
+    }
+
+    /// What stands behind `*` and `**`. Its own function, so that the frames of nested calls stay small.
+    private mutating func append(
+        _ spread: TemplateSpread?, to arguments: inout Arguments
+    ) throws {
+        if let items = spread?.items {
             let found = try self.items(of: try evaluate(items))
             try charge(found.count)
-            result.positional += found
+            arguments.positional += found
         }
-        if let entries = arguments.entries {
-            try append(try evaluate(entries), to: &result)
+        if let entries = spread?.entries {
+            try append(entries: try evaluate(entries), to: &arguments)
         }
-        return result
     }
 
     /// The entries of what stands behind `**`.
     private mutating func append(
-        _ entries: TemplateValue, to arguments: inout Arguments
+        entries: TemplateValue, to arguments: inout Arguments
     ) throws {
         if case .undefined(let hint) = entries { throw undefined(hint) }
         guard case .mapping(let mapping) = entries else {

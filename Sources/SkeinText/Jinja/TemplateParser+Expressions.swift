@@ -260,22 +260,31 @@ extension TemplateParser {
         var result = TemplateArguments()
         try expect(.symbol(.leftParenthesis), "\"(\"")
         _ = try items(until: .rightParenthesis) { parser in
-            guard result.entries == nil else { throw parser.unexpected("\")\" after **") }
-            if parser.take(.symbol(.power)) {
-                result.entries = try parser.expression()
-            } else if result.items == nil, parser.take(.symbol(.multiply)) {
-                result.items = try parser.expression()
-            } else if let keyword = parser.peekName, parser.lookahead.kind == .symbol(.assign) {
+            if try parser.takeSpread(&result.spread) { return }
+            if let keyword = parser.peekName, parser.lookahead.kind == .symbol(.assign) {
                 parser.next()
                 parser.next()
                 result.keywords.append((keyword, try parser.expression()))
-            } else if result.keywords.isEmpty, result.items == nil {
+            } else if result.keywords.isEmpty, result.spread == nil {
                 result.positional.append(try parser.expression())
             } else {
                 throw parser.unexpected("an argument with a name")
             }
         }
         return result
+    }
+
+    /// Takes `*value` or `**value`. Its own function, so that the frames of nested calls stay small.
+    private mutating func takeSpread(_ spread: inout TemplateSpread?) throws -> Bool {
+        guard spread?.entries == nil else { throw unexpected("\")\" after **") }
+        if take(.symbol(.power)) {
+            spread = .of(items: spread?.items, entries: try expression())
+        } else if spread == nil, take(.symbol(.multiply)) {
+            spread = .of(items: try expression(), entries: nil)
+        } else {
+            return false
+        }
+        return true
     }
 
     /// `value` with the subscripts, and where allowed the filters and tests, that follow it.

@@ -139,10 +139,27 @@ enum TemplateComparison: String, Sendable {
 struct TemplateArguments: Sendable {
     var positional: [TemplateExpression] = []
     var keywords: [(name: String, value: TemplateExpression)] = []
-    /// What stands behind `*`: its items are further positional arguments.
-    var items: TemplateExpression?
-    /// What stands behind `**`: its entries are further arguments with names.
-    var entries: TemplateExpression?
+    /// nil for almost all calls; elsewhere than in the arguments, which are on the stack at each level of
+    /// an expression.
+    var spread: TemplateSpread?
+}
+
+/// What stands behind `*` and `**`: its items are further positional arguments, its entries further ones
+/// with names.
+indirect enum TemplateSpread: Sendable {
+    case of(items: TemplateExpression?, entries: TemplateExpression?)
+
+    var items: TemplateExpression? {
+        switch self {
+        case .of(let items, _): items
+        }
+    }
+
+    var entries: TemplateExpression? {
+        switch self {
+        case .of(_, let entries): entries
+        }
+    }
 }
 
 /// The functions that a template can call.

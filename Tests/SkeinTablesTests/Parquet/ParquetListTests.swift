@@ -21,7 +21,7 @@ import Testing
         ] {
             let text = try TableRows.text(TableRows.parquet(bytes, lists: lists)[1])
             #expect(text.hasPrefix(#"{"messages":"# + messages), "\(text)")
-            #expect(text.hasSuffix(#","completion":"[\"a\",1]"}"#), "\(text)")
+            #expect(text.hasSuffix(#","note":"[\"a\",1]"}"#), "\(text)")
         }
     }
 

@@ -288,7 +288,7 @@ import Testing
     @Test(
         "files of other kinds are told by their first bytes, whatever their names",
         arguments: foreign)
-    func foreign(name: String, bytes: [UInt8], kind: ForeignFile) throws {
+    func foreignKinds(name: String, bytes: [UInt8], kind: ForeignFile) throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/" + name
             try AtomicFile.write(bytes, to: path)

@@ -52,9 +52,11 @@ import Testing
             messages
             "[{""role"": ""user"", ""content"": ""a"", ""score"": NaN}]"
             """#
-        #expect(
-            try read(csv, as: "a.csv").rows
-                == [.conversation([ChatTurn(role: "user", content: "a")])])
+        guard case .conversation(let turns, _)? = try read(csv, as: "a.csv").rows.first else {
+            Issue.record("it is no conversation")
+            return
+        }
+        #expect(turns.map(\.content) == ["a"])
     }
 
     @Test("conversations as fastparquet writes them, as JSON text")
