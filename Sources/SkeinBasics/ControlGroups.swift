@@ -48,7 +48,7 @@ package struct ControlGroups: Sendable, Equatable {
     private mutating func take(memoryOf group: Group) {
         guard let limit = group.memoryLimit else { return }
         memoryLimit = min(limit, memoryLimit ?? .max)
-        // What cannot be known is not taken for nothing: the limit alone is.
+        // Where the use cannot be read, the limit alone counts.
         let left = max(0, limit - (group.memoryUsed ?? 0))
         memoryLeft = min(left, memoryLeft ?? .max)
     }
