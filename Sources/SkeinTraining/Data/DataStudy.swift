@@ -193,7 +193,7 @@ package struct DataStudy: Sendable {
                         path: path, line: pairs.lines[number],
                         limit: "\(Limits.rowTokens) tokens")
                 }
-                try encoder.check(kept, path: pairs.path, line: pairs.lines[number])
+                try encoder.check(kept, path: path, line: pairs.lines[number])
                 return Row(
                     place: Place(path: path, line: pairs.lines[number]),
                     tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,
