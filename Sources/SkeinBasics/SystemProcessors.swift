@@ -11,8 +11,9 @@ package enum SystemProcessors {
     /// Those on which the system lets this process run: its affinity, which is never more than the
     /// cpusets of its control groups. `activeProcessorCount` counts all that are online.
     package static var allowed: Int {
-        affinity(in: KernelFile.lines("/proc/self/status"))
-            ?? ProcessInfo.processInfo.activeProcessorCount
+        // The mask may name processors that could be added to the machine and are not there.
+        let online = ProcessInfo.processInfo.activeProcessorCount
+        return min(affinity(in: KernelFile.lines("/proc/self/status")) ?? online, online)
     }
 
     /// Processors in the mask of /proc/self/status, which is `Cpus_allowed:` and hexadecimal digits

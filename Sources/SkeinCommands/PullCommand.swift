@@ -5,7 +5,7 @@ import SkeinHub
 struct PullCommand: Command {
     static let table = ArgumentTable(
         command: "pull",
-        summary: "downloads a model or an adapter of the Hugging Face Hub and prints its path",
+        summary: "downloads a model or adapter from the Hub and prints its path",
         positional: Positional(
             "ORG/NAME[@REVISION][:FILE]", count: .one,
             "the model or adapter; with FILE, one GGUF file (all of its parts) of the repository"),

@@ -128,6 +128,11 @@ enum ExpressionLimits {
 /// What a chat template may use. It comes with a model file and may be hostile: each of these
 /// limits ends it with a `TemplateError.limit` before it can exhaust memory, time or the stack.
 package enum TemplateLimits {
+    /// Bytes that the renderings of the beginnings of a conversation may write together, parts that they
+    /// have in common counted once, before they are done one by one.
+    static let sharedBytes = 64 << 20
+    /// Their steps together, likewise.
+    static let sharedSteps = 4 * steps
     /// Bytes of a template's source. The longest one known to us has 20 KB.
     static let sourceBytes = 1 << 20
 

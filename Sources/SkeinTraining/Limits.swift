@@ -1,5 +1,8 @@
 /// Bounds on everything that this room reads or plans, with their arithmetic.
 enum Limits {
+    /// Bytes of a run's data and of rows that an adapter of it is measured on, up to which `evaluate`
+    /// looks which of them were trained on: some seconds of tokenizing.
+    static let comparedBytes = 64 << 20
     /// One line of a data file. 16 MiB of text is about 4 million tokens, thirty times the longest
     /// context of a model that a CPU can train; a longer line is a wrong file.
     static let lineBytes = 16 << 20

@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinTestSupport
 import SkeinText
 import SkeinTraining
+import Synchronization
 import Testing
 
 @testable import SkeinCommands
@@ -20,13 +21,15 @@ import Testing
         /// Runs `skein COMMAND` on the tiny model; a word that is the name of a file here is its path.
         func run(_ words: [String]) throws -> (status: Int32, output: String, error: String) {
             let process = CapturedProcess()
+            let said = Mutex("")
             let given = words.map { word in
                 DiskStore().exists(directory + "/" + word) || word == "run"
                     ? directory + "/" + word : word
             }
             let status = CommandLineTool.run(
-                given + ["--model", directory + "/tiny.gguf", "--threads", "1"], process.io())
-            return (status, process.output, process.error)
+                given + ["--model", directory + "/tiny.gguf", "--threads", "1"],
+                process.io(log: Log(to: { _, line in said.withLock { $0 += line + "\n" } })))
+            return (status, process.output, process.error + said.withLock { $0 })
         }
     }
 

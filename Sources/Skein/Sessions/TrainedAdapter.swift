@@ -145,7 +145,7 @@ public struct TrainedAdapter: Sendable {
             try RowEvaluation.addReferences(
                 to: &rows, engine: engine,
                 microBatchTokens: job.configuration.microBatchTokens, threads: threads,
-                checkCancellation: { try flag.check() })
+                reference: job.referenceParameters, checkCancellation: { try flag.check() })
             return Evaluation(
                 try RowEvaluation.run(
                     rows, engine: engine, parameters: adapted.adapter?.values,

@@ -7,7 +7,7 @@ extension TrainingSession {
     /// Options besides the data that tokens depend on.
     private static let features: Set = [
         "prompt-format", "train-on", "max-length", "chat-template", "template-argument",
-        "template-date", "field",
+        "template-date", "field", "text-chunks",
     ]
 
     /// Takes the tokens of another session's rows, so that this one tokenizes none; and, if both keep them

@@ -16,8 +16,10 @@ extension LoadedAdapter {
                 Self.isAlike(named, $0)
             })
         else { return nil }
-        return "the adapter \(path) says that its base model is \(named), and this model is called "
-            + "\(found.name): unless they are the same model, its answers are worth nothing"
+        return
+            "the adapter \(path) says that its base model is \(ForeignText.shown(named)), and this "
+            + "model is called \(found.name): unless they are the same model, it will not answer as it "
+            + "learned to"
     }
 
     /// Whether two names may well be of one model: both end in the same name, apart from what says how

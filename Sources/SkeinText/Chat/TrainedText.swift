@@ -66,7 +66,8 @@ package struct TrainedText: Sendable {
             guard (format == "chat") != isChat else { return [] }
             return [
                 isChat
-                    ? "it was trained without a chat template (--prompt-format \(format)), and is "
+                    ? "it was trained without a chat template (--prompt-format "
+                        + "\(ForeignText.shown(format))), and is "
                         + "used with one"
                     : "it was trained with a chat template, and is used without one"
             ]
@@ -74,7 +75,9 @@ package struct TrainedText: Sendable {
         var differences: [String] = []
         func compare(_ option: Option, _ isSame: Bool, _ here: String?) {
             guard !isSame else { return }
-            let then = recipe[option.rawValue].map { "with --\(option.rawValue) \($0)" }
+            let then = recipe[option.rawValue].map {
+                "with --\(option.rawValue) \(ForeignText.shown($0))"
+            }
             let now = here.map { "with \($0)" }
             differences.append(
                 "it was trained \(then ?? "without --\(option.rawValue)"), and is used "

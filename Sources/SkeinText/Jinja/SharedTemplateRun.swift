@@ -14,13 +14,15 @@
 struct SharedTemplateRun {
     /// Why the renderings cannot be done at once.
     enum Flaw: Error {
-        /// The template holds something that cannot be copied.
+        /// The template holds something that cannot be copied, or its renderings have too little in common.
         case notShared
     }
 
     /// Steps of all runs, each counted once for all variants that it stood for. For tests.
     private(set) var work = 0
     private(set) var results: [Result<TemplateLog, TemplateError>?]
+    /// Bytes that all runs have written, each counted once for all variants that it stood for.
+    private var written = 0
 
     /// Renders a conversation.
     ///
@@ -41,11 +43,11 @@ struct SharedTemplateRun {
         _ statements: [TemplateStatement], _ runs: [TemplateInterpreter], isFollowedByLoop: Bool
     ) throws -> [TemplateInterpreter] {
         var runs = runs
+        let lastLoop = statements.lastIndex(where: \.hasLoop) ?? -1
         for (index, statement) in statements.enumerated() {
             var next: [TemplateInterpreter] = []
             for run in runs { next += try self.run(statement, run) }
-            let rest = statements[(index + 1)...]
-            if next.count > 1, isFollowedByLoop || rest.contains(where: \.hasLoop) {
+            if next.count > 1, isFollowedByLoop || index < lastLoop {
                 next = Self.joined(next)
             }
             runs = next
@@ -126,18 +128,35 @@ struct SharedTemplateRun {
         var next: TemplateInterpreter? = start
         while var run = next {
             next = try run.needsCopy ? run.copied() : nil
-            let steps = run.steps
-            defer { work += run.steps - steps }
+            let (steps, bytes) = (run.steps, run.log?.byteCount ?? 0)
+            defer { count(run, steps, bytes) }
             do {
                 let value = try body(&run)
                 next = next?.standing(forDroppedBy: &run)
                 ended.append((value, run))
+                try checkWork()
             } catch let error as TemplateError {
                 next = next?.standing(forDroppedBy: &run)
                 try fail(run, error)
             }
         }
         return ended
+    }
+
+    /// Counts what a run has done since it had so many steps and bytes.
+    private mutating func count(_ run: TemplateInterpreter, _ steps: Int, _ bytes: Int) {
+        work += run.steps - steps
+        written += max(0, (run.log?.byteCount ?? 0) - bytes)
+    }
+
+    /// Renderings that have little in common are better done one by one: then one of them is in memory
+    /// at a time.
+    ///
+    /// - Throws: `Flaw.notShared`.
+    private func checkWork() throws {
+        guard written <= TemplateLimits.sharedBytes, work <= TemplateLimits.sharedSteps else {
+            throw Flaw.notShared
+        }
     }
 
     private mutating func fail(_ run: TemplateInterpreter, _ error: TemplateError) throws {
@@ -160,19 +179,20 @@ struct SharedTemplateRun {
             var isLeft = false
             do {
                 while !isLeft {
-                    let steps = run.steps
+                    let (steps, bytes) = (run.steps, run.log?.byteCount ?? 0)
                     let before = try run.needsCopy ? run.copied() : nil
                     let loopBefore = before == nil ? loop : loop.copied()
                     let hadRun = hasRun
                     // Also when the iteration fails, others may not have come so far.
                     defer {
-                        work += run.steps - steps
+                        count(run, steps, bytes)
                         if let rest = before?.standing(forDroppedBy: &run) {
                             waiting.append((rest, loopBefore, hadRun))
                         }
                     }
                     guard let item = try run.advance(loop) else { break }
                     isLeft = try run.iterate(loop, with: item, hasRun: &hasRun)
+                    try checkWork()
                 }
             } catch let error as TemplateError {
                 try fail(run, error)

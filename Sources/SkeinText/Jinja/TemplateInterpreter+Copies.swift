@@ -10,10 +10,10 @@ extension TemplateInterpreter {
     /// - Throws: `SharedTemplateRun.Flaw` if it holds something that cannot be copied.
     func copied() throws -> TemplateInterpreter {
         var copy = self
-        var namespaces: [ObjectIdentifier: TemplateNamespace] = [:]
+        var made = Copies()
         for (index, frame) in frames.enumerated() {
             for (name, value) in frame {
-                if let other = try Self.copied(value, &namespaces) {
+                if let other = try Self.copied(value, &made) {
                     copy.frames[index][name] = other
                 }
             }
@@ -21,22 +21,30 @@ extension TemplateInterpreter {
         return copy
     }
 
+    /// What has been copied: two names of one thing are two names of its copy.
+    private struct Copies {
+        var namespaces: [ObjectIdentifier: TemplateNamespace] = [:]
+        var iterators: [ObjectIdentifier: TemplateIterator] = [:]
+    }
+
     /// nil if the value never changes.
     private static func copied(
-        _ value: TemplateValue, _ namespaces: inout [ObjectIdentifier: TemplateNamespace]
+        _ value: TemplateValue, _ made: inout Copies
     ) throws -> TemplateValue? {
         switch value {
         case .namespace(let namespace):
             let id = ObjectIdentifier(namespace)
-            if let copy = namespaces[id] { return .namespace(copy) }
+            if let copy = made.namespaces[id] { return .namespace(copy) }
             let copy = TemplateNamespace(namespace.attributes)
             for (name, value) in namespace.attributes {
-                if let other = try copied(value, &namespaces) { copy.attributes[name] = other }
+                if let other = try copied(value, &made) { copy.attributes[name] = other }
             }
-            namespaces[id] = copy
+            made.namespaces[id] = copy
             return .namespace(copy)
         case .iterator(let iterator):
+            if let copy = made.iterators[ObjectIdentifier(iterator)] { return .iterator(copy) }
             guard let copy = iterator.copied() else { throw SharedTemplateRun.Flaw.notShared }
+            made.iterators[ObjectIdentifier(iterator)] = copy
             return .iterator(copy)
         case .loop: throw SharedTemplateRun.Flaw.notShared
         case .macro(let macro):

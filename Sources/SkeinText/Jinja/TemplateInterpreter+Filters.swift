@@ -155,7 +155,8 @@ extension TemplateInterpreter {
             let part = path.slice(range)
             let isNumber = !part.isEmpty && part.bytes.allSatisfy(\.isDigit)
             let index = isNumber ? Int(part.string) : nil
-            value = try item(index.map { .integer($0) } ?? .text(part), of: value)
+            // What a namespace or a loop holds may differ from variant to variant.
+            value = try concrete(item(index.map { .integer($0) } ?? .text(part), of: value))
         }
         return value
     }

@@ -54,6 +54,10 @@ extension TemplateInterpreter {
         }
         // What it was called with last is not the same in all variants.
         if loop.reversedPlace != nil { throw SharedTemplateRun.Flaw.notShared }
+        // Another run's copy of a namespace or a generator is another one.
+        if needsCopy, values.contains(where: \.isReference) {
+            throw SharedTemplateRun.Flaw.notShared
+        }
         let last = loop.lastChanged
         loop.lastChanged = values
         guard let last, last.count == values.count else { return .bool(true) }

@@ -219,7 +219,7 @@ extension TemplateInterpreter {
             rest.positional.removeFirst()
             for item in try items(of: value) {
                 try charge(1 + rest.positional.count)
-                results.append(try filter(name, item, rest))
+                results.append(try concrete(filter(name, item, rest)))
             }
         }
         return generator(results)

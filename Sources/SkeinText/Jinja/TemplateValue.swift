@@ -81,6 +81,14 @@ enum TemplateValue {
         return number.map(Double.init)
     }
 
+    /// Whether it changes, or can be used up, and is the same thing under each of its names.
+    var isReference: Bool {
+        switch self {
+        case .iterator, .namespace, .loop, .macro: true
+        default: false
+        }
+    }
+
     /// How deeply lists and mappings are nested in this value.
     var depth: Int {
         switch self {
@@ -153,11 +161,20 @@ struct TemplateMapping {
 final class TemplateIterator {
     let items: [TemplateValue]
     let isView: Bool
-    private var position = 0
+    private var position: Int
+    /// Whether an item changes, or can be used up.
+    private let hasInner: Bool
 
-    init(_ items: [TemplateValue], isView: Bool) {
+    convenience init(_ items: [TemplateValue], isView: Bool) {
+        let hasInner = items.contains(where: \.isReference)
+        self.init(items, isView: isView, position: 0, hasInner: hasInner)
+    }
+
+    private init(_ items: [TemplateValue], isView: Bool, position: Int, hasInner: Bool) {
         self.items = items
         self.isView = isView
+        self.position = position
+        self.hasInner = hasInner
     }
 
     /// The remaining items. A generator has none afterwards.
@@ -170,8 +187,8 @@ final class TemplateIterator {
     /// An iterator that goes on where this one is; nil if its items cannot be copied.
     func copied() -> TemplateIterator? {
         if isView { return self }
-        let hasInner = items.contains { if case .iterator = $0 { true } else { false } }
-        return hasInner ? nil : TemplateIterator(Array(items[position...]), isView: false)
+        if hasInner { return nil }
+        return TemplateIterator(items, isView: false, position: position, hasInner: false)
     }
 
     /// Takes one item; a view always gives its first.

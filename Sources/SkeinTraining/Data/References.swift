@@ -339,17 +339,19 @@ extension RowEvaluation {
     ///   - engine: the model.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - threads: that compute.
+    ///   - reference: parameters of the adapter that is the reference; nil: the base model alone.
     ///   - checkCancellation: called between groups; what it throws ends the work.
     /// - Throws: what `checkCancellation` throws.
     package static func addReferences(
         to rows: inout [TokenizedRow], engine: MicroBatchEngine, microBatchTokens: Int,
-        threads: DecoderThreads, checkCancellation: () throws -> Void = {}
+        threads: DecoderThreads, reference: [Float]? = nil,
+        checkCancellation: () throws -> Void = {}
     ) throws {
         guard engine.preference?.kind == .dpo else { return }
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         var values = [[Double]](repeating: [], count: groups.count)
         try logProbabilities(
-            of: groups, parameters: nil, engine: engine, threads: threads
+            of: groups, parameters: reference, engine: engine, threads: threads
         ) { index, piece in
             values[index] = piece.values
             try checkCancellation()

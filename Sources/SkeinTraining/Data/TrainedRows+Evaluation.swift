@@ -18,7 +18,8 @@ extension TrainedRows {
         of files: [WeightedFile], adapter: LoadedAdapter, model: ModelDirectory
     ) throws -> [String] {
         guard let data = adapter.configuration.origin?.data else { return [] }
-        if let run = run(of: adapter.path, data: data.sha256) {
+        let base = adapter.configuration.origin?.base.sha256
+        if let run = run(of: adapter.path, data: data.sha256), run.modelDigest == base {
             do {
                 return try compared(files, with: run, model)
             } catch let error as any Explained {
@@ -64,6 +65,12 @@ extension TrainedRows {
             ).rowGroups
         }
         let trained = try DataFiles(path: run.data, validation: configuration.validData)
+        let bytes = try (trained.train + files).reduce(0) {
+            try $0 + MappedFile(path: $1.path).count
+        }
+        guard bytes <= Limits.comparedBytes else {
+            return ["\(unknown): the run's data is too large to look through here"]
+        }
         guard try trained.train.digest().description == run.dataDigest else {
             return ["\(unknown): \(run.data) has other bytes than when the run was started"]
         }

@@ -40,7 +40,7 @@ extension StepPlan {
 
     /// Logical workers that take part in an epoch's last round, which has the rows that are left.
     package var workersInShortRound: Int {
-        min(local?.workers ?? 0, lengths.count - (stepsPerEpoch - 1) * rowsPerStep)
+        min(local?.workers ?? 0, rowsPerEpoch - (stepsPerEpoch - 1) * rowsPerStep)
     }
 
     /// AdamW steps that a logical worker has done before a round: its optimizer's own count.
@@ -51,7 +51,7 @@ extension StepPlan {
             let own = count / local.workers + (worker < count % local.workers ? 1 : 0)
             return (own + batchSize - 1) / batchSize
         }
-        let last = lengths.count - (stepsPerEpoch - 1) * rowsPerStep
+        let last = rowsPerEpoch - (stepsPerEpoch - 1) * rowsPerStep
         let perEpoch = (stepsPerEpoch - 1) * local.steps + steps(ofRows: last)
         let (epochs, rounds) = (round - 1).quotientAndRemainder(dividingBy: stepsPerEpoch)
         return epochs * perEpoch + rounds * local.steps

@@ -30,10 +30,12 @@ extension TrainingLoop {
             layout: job.shape.layout, plan: job.plan,
             configurationDigest: job.configuration.digest.description)
         step = found.checkpoint?.state.step ?? 0
-        if step > 0, start == nil {
-            start = try RecordedLosses(
-                ofStep: 0, path: directory.metrics, in: directory.store
-            ).start
+        if step > 0 {
+            // What was measured goes before what is known without.
+            start =
+                try RecordedLosses(
+                    ofStep: 0, path: directory.metrics, in: directory.store
+                ).start ?? start
             if start == nil, job.configuration.requireImprovement == true {
                 throw TrainingError.startNotValidated(path: directory.metrics)
             }

@@ -23,10 +23,15 @@ extension TrainingConfiguration {
         if self.requireImprovement == true, self.validateAtStart == false {
             throw .badCombination(flag: improvement, problem: .excludes("\(atStart) off"))
         }
+        if hasFile, self.splitBy != nil {
+            throw .badCombination(
+                flag: name(\.splitBy), problem: .excludes("a file of validation rows"))
+        }
         guard !hasFile, self.validationSplit == 0 else { return }
         for (isGiven, flag) in [
             (self.validateEvery != nil, name(\.validateEvery)),
-            (self.bestMetric != nil, name(\.bestMetric)), (self.validateAtStart == true, atStart),
+            (self.bestMetric != nil, name(\.bestMetric)), (self.splitBy != nil, name(\.splitBy)),
+            (self.validateAtStart == true, atStart),
             (self.requireImprovement == true, improvement),
         ] where isGiven {
             throw .badCombination(

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// The line of metrics.jsonl that ends an optimizer step.
 package struct StepMetrics: Sendable, Equatable, Decodable {
@@ -270,19 +271,17 @@ struct RecordedLosses: Sendable, Equatable {
         guard store.exists(path) else { return }
         try LineFile.forEachLine(of: path, in: store) { line in
             guard let own = LineFile.step(of: line.bytes), own <= step else { return }
-            let object: [String: Any]
-            do {
-                object = try RecordFile.object(from: Array(line.bytes), path: path)
-            } catch is TrainingError {
+            // Foundation's reader gives other last digits than were written.
+            guard case .object(let fields)? = try? JSONValue(parsing: Array(line.bytes)) else {
                 return
             }
-            if let loss = object["loss"] as? Double { training = loss }
-            guard own == 0 || own == step, let tokens = object["validation_tokens"] as? Int,
+            if let loss = fields["loss"]?.double { training = loss }
+            guard own == 0 || own == step, let tokens = fields["validation_tokens"]?.integer,
                 tokens > 0
             else { return }
             let score = Improvement.Score(
-                loss: object["validation_loss"] as? Double,
-                accuracy: object["validation_accuracy"] as? Double)
+                loss: fields["validation_loss"]?.double,
+                accuracy: fields["validation_accuracy"]?.double)
             if own == 0 { start = score } else { validation = score }
         }
     }

@@ -237,16 +237,15 @@ package struct RunFile: Sendable, Equatable {
             compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
             compare(Self.madeFields[1], recorded.planDigest, planDigest)
             // Why they differ. Rows that both make alike go on.
-            if !differences.isEmpty, let encoderVersion {
-                compare(
-                    Self.encoderField, recorded.encoderVersion.map(String.init) ?? "4 or older",
-                    "\(encoderVersion)")
+            if !differences.isEmpty, recorded.drawsEachEpoch != drawsEachEpoch {
                 let draws = [recorded, self].map {
                     $0.drawsEachEpoch ? "drawn for each epoch" : "drawn once (an older version)"
                 }
-                if recorded.drawsEachEpoch || drawsEachEpoch {
-                    compare(Self.drawField, draws[0], draws[1])
-                }
+                compare(Self.drawField, draws[0], draws[1])
+            } else if !differences.isEmpty, let encoderVersion {
+                compare(
+                    Self.encoderField, recorded.encoderVersion.map(String.init) ?? "4 or older",
+                    "\(encoderVersion)")
             }
         }
         // They are computed after the first comparison.

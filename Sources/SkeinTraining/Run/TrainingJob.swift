@@ -131,6 +131,11 @@ package struct TrainingJob: Sendable {
         initial = start.parameters
         otherBaseName = start.otherBaseName
         validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
+        if configuration.requireImprovement == true, validation.isEmpty {
+            throw TrainingError.badCombination(
+                flag: MachineOptions.table.requireImprovement.description.name,
+                problem: .needs("rows that are held out for validation, and there are none"))
+        }
         let digests = DataDigests(training: training, validation: validation, plan: plan)
         dataIdentity = digests.identity(file: file.digest)
         let tested = try files.test.map { try source.files($0, allowingNone: true).joined }

@@ -11,7 +11,7 @@ import Testing
             var tiny = TinyModel()
             tiny.extraTokens = ["<extra>", "<more>"]
             try tiny.writeGGUF(to: directory + "/tiny.gguf")
-            let server = try ServeCase(in: directory)
+            let server = try ServeCase(in: directory) { $0.context = 256 }
             let rows = tiny.vocabularySize
             let refused = [
                 try server.complete(#""prompt":"the<extra>""#),

@@ -141,6 +141,33 @@ import Testing
                 "{% if messages|length > 3 %}{{ raise_exception('long') }}{% endif %}{{ messages }}"
             ),
             (
+                "two names of a generator",
+                "{% set g = 'ab'|map('upper') %}{% set h = g %}{% set ns = namespace(items=g) %}"
+                    + "{% for m in messages %}{{ m.content }}{% if loop.last %}{{ g == h }}"
+                    + "{% for x in g %}{{ x }}{% endfor %}{% endif %}{% endfor %}"
+                    + "{% for x in h %}{{ x }}{% endfor %}{% for x in ns.items %}{{ x }}{% endfor %}"
+            ),
+            (
+                "an alias of no loop",
+                "{% set g = 'ab'|map('upper') %}{% set h = g %}{% for x in g %}{{ x }}{% endfor %}"
+                    + "{% for x in h %}{{ x }}{% endfor %}{{ messages|length }}"
+            ),
+            (
+                "a namespace in an iterator",
+                "{% set ns = namespace(n=messages|length) %}"
+                    + "{% if ('a'|map('int', ns)|selectattr('n')|first) is defined %}x{% endif %}"
+            ),
+            (
+                "a loop in an iterator",
+                "{% for m in messages %}{% if ('a'|map('int', loop)|selectattr('revindex')|first) "
+                    + "is defined %}x{% endif %}{% endfor %}"
+            ),
+            (
+                "changed",
+                "{% set g = 'ab'|map('upper') %}{% for m in messages %}{{ loop.changed(g) }}"
+                    + "{{ loop.last }}{% endfor %}"
+            ),
+            (
                 "generator",
                 "{% set roles = messages|map(attribute='role') %}{% for r in roles %}{{ r }}"
                     + "{% endfor %}{% for r in roles %}{{ r }}{% endfor %}"

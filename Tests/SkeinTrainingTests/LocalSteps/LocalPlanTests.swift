@@ -42,6 +42,25 @@ import Testing
         }
     }
 
+    @Test("where each epoch draws a part of the rows, workers' steps are counted by what it draws")
+    func drawn() {
+        let draw = EpochDraw(pieces: [.init(rows: 0..<100, drawn: (13, 0))])
+        let plan = StepPlan(
+            lengths: [Int](repeating: 5, count: 100), batchSize: 2, microBatchTokens: 16,
+            local: LocalShape(steps: 3, workers: 2), draw: draw, seed: 3, shuffles: true, epochs: 3,
+            iterations: nil)
+        #expect(plan.stepsPerEpoch == 2 && plan.workersInShortRound == 1)
+        var done = [0, 0]
+        for planned in plan.steps() {
+            for worker in 0..<2 {
+                #expect(plan.localStepsDone(by: worker, beforeRound: planned.step) == done[worker])
+                guard planned.microBatches.indices.contains(worker) else { continue }
+                done[worker] += plan.localSteps(of: planned.microBatches[worker]).count
+            }
+        }
+        #expect(done == [12, 9])
+    }
+
     @Test("a plan with local steps has a digest of its own")
     func digests() {
         let plans = [(3, 2), (2, 3), (6, 1)].map {

@@ -270,7 +270,7 @@ struct ValidationTests {
                 report: @escaping (TrainingLoop.Event) throws -> Void = { _ in }
             ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
                 try run(directory, name, resuming: resuming, report: report) {
-                    ($0.learningRate, $0.maxGradNorm) = (1, 0)
+                    ($0.learningRate, $0.maxGradNorm, $0.alpha) = (10, 0, 64)
                 }
             }
             let bad = try diverge("bad")

@@ -129,7 +129,8 @@ import Testing
         let values = [
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
             "beta1": "0.5", "beta2": "0.5", "schedule": "cosine", "shuffle": "off",
-            "validation-split": "0", "prompt-format": "raw", "train-on": "last",
+            "validation-split": "0", "split-by": "prompt", "text-chunks": "on",
+            "prompt-format": "raw", "train-on": "last",
             "skip-bad-lines": "on", "any-base": "on",
             "weights": "streamed", "gradient-checkpointing": "on",
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",

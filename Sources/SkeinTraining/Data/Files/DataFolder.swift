@@ -97,10 +97,11 @@ struct DataFolder {
         for name in part.names where present.contains(name) {
             let folder = FilePath.join(directory, name)
             guard DataFiles.isDirectory(folder) else { continue }
-            let inner = try DiskStore().names(in: folder)
+            let inner = try DiskStore().names(in: folder).filter { !$0.hasPrefix(".") }
             if let shards = try shards(of: part, in: folder, inner) { return shards }
-            let found = [".parquet", ".jsonl"].map { suffix in inner.filter { $0.hasSuffix(suffix) }
-            }
+            // Beside a file of training rows, a folder may be there for other reasons.
+            let kinds = present.contains("train.jsonl") ? [".parquet"] : [".parquet", ".jsonl"]
+            let found = kinds.map { suffix in inner.filter { $0.hasSuffix(suffix) } }
             guard let files = found.first(where: { !$0.isEmpty }) else { continue }
             try check(count: files.count)
             return files.sorted().map { WeightedFile(path: FilePath.join(folder, $0)) }

@@ -76,7 +76,7 @@ struct TokenSource {
         let file = try PairFile(
             data, fields: fields, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
         let made = EncodedFile(file, try encoder.encodeWithRemarks(file))
-        origin.encodedRows += file.rows.count
+        origin.encodedRows += made.lines.rowCount
         // An empty file would save nothing, and from the cache would pass as training data. Of a bad
         // row the cache keeps where it is, which must be enough to find the problem again.
         if let cache, let key, !file.rows.isEmpty, file.canFindBadLineAgain(in: data) {
