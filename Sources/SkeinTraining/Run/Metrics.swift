@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinJSON
+import SkeinText
 
 /// The line of metrics.jsonl that ends an optimizer step.
 package struct StepMetrics: Sendable, Equatable, Decodable {
