@@ -202,7 +202,9 @@ import Testing
     ) throws {
         let wanted = allBeginnings(messages.count)
         guard let shared = template.beginnings(wanted, of: messages, tokens: Self.tokens) else {
-            #expect(template.name == "backwards, cycled", "\(place): not shared")
+            // They ask for what was passed last, which is another thing in each run.
+            #expect(
+                ["backwards, cycled", "changed"].contains(template.name), "\(place): not shared")
             return
         }
         for beginning in wanted {
@@ -218,6 +220,18 @@ import Testing
             }
             #expect(described(together) == described(alone), "\(place), \(beginning)")
         }
+    }
+
+    @Test("beginnings that have little in common are left to be rendered one by one")
+    func apart() throws {
+        let content = String(repeating: "a", count: 4096)
+        let messages = (0..<400).map { _ in ChatMessage(role: "user", content: content) }
+        let template = try ChatTemplate(
+            source:
+                "{% set last = messages[-1] %}{% for m in messages %}{{ m.content }}{% endfor %}",
+            name: "apart")
+        let shared = template.beginnings(allBeginnings(400), of: messages, tokens: Self.tokens)
+        #expect(shared.map(\.work) == nil)
     }
 
     @Test("a conversation is cut as when each of its beginnings is compared byte by byte")

@@ -264,13 +264,18 @@ struct ValidationTests {
             #expect(try card("good").contains("| before the first step |"))
             #expect(try !card("good").contains("Beware"))
 
-            // The base model has a loss of about 5.5.
+            // What the rows teach is wrong there.
+            let other = (0..<8).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"\(String(repeating: "ZQ#", count: 8))\"}\n"
+            }
+            try AtomicFile.write(other.joined(), to: directory + "/other.jsonl")
             func diverge(
                 _ name: String, resuming: Bool = false,
                 report: @escaping (TrainingLoop.Event) throws -> Void = { _ in }
             ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
                 try run(directory, name, resuming: resuming, report: report) {
-                    ($0.learningRate, $0.maxGradNorm, $0.alpha) = (10, 0, 64)
+                    ($0.learningRate, $0.maxGradNorm) = (1, 0)
+                    $0.validData = directory + "/other.jsonl"
                 }
             }
             let bad = try diverge("bad")
