@@ -59,7 +59,7 @@ struct StatusQueryTests {
                 bench, "waiting", endless + ["--min-workers", "2", "--patience", "1h"])
             try cluster.startWorker("w1")
             let why = try ask(cluster, "--why") { $0.contains("1 of 2 needed is here") }
-            #expect(why.hasPrefix("step 1 has waited "), "\(why)")
+            #expect(why.hasPrefix("validation before the first step has waited "), "\(why)")
             #expect(why.contains("for 1 more worker (1 of 2 needed is here); the run gives up in"))
             #expect(why.filter { $0 == "\n" }.count == 1)
         }
