@@ -43,7 +43,7 @@ struct DamagedRunTests {
     func missingLine() throws {
         try Workbench.with { bench in
             // The first line is then a gradient's.
-            let run = run + ["--micro-batch-tokens", "1", "--validate-at-start", "off"]
+            let run = self.run + ["--micro-batch-tokens", "1", "--validate-at-start", "off"]
             try bench.train("run", run)
             try edit(bench, "run/ledger.jsonl") { bytes in
                 bytes.removeFirst(try #require(bytes.firstIndex(of: 0x0A)) + 1)
