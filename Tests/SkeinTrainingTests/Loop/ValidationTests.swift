@@ -264,25 +264,24 @@ struct ValidationTests {
             #expect(try card("good").contains("| before the first step |"))
             #expect(try !card("good").contains("Beware"))
 
-            // What the rows teach is wrong there.
-            let other = (0..<8).map {
-                "{\"prompt\": \"\($0)?\", \"completion\": \"\(String(repeating: "ZQ#", count: 8))\"}\n"
-            }
-            try AtomicFile.write(other.joined(), to: directory + "/other.jsonl")
+            // A good beginning, which steps of such a size can only spoil.
+            _ = try run(directory, "start") { $0.epochs = 20 }
             func diverge(
                 _ name: String, resuming: Bool = false,
                 report: @escaping (TrainingLoop.Event) throws -> Void = { _ in }
             ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
                 try run(directory, name, resuming: resuming, report: report) {
                     ($0.learningRate, $0.maxGradNorm) = (1, 0)
-                    $0.validData = directory + "/other.jsonl"
+                    $0.initAdapter = directory + "/start/adapter"
                 }
             }
             let bad = try diverge("bad")
             let worse = try #require(bad.ending.outcome.improvement)
             #expect(!worse.isBetter && worse.step == bad.ending.outcome.keptStep)
             #expect(worse.kept.loss == bad.ending.outcome.bestValidationLoss)
-            #expect(worse.sentence.contains("worse than the base model on the validation rows"))
+            #expect(
+                worse.sentence.contains(
+                    "worse than the adapter that the run started from on the validation rows"))
             #expect(try card("bad").contains("**Beware:** \(worse.sentence)."))
             // A later start knows it from metrics.jsonl.
             #expect(throws: Gone.self) {
