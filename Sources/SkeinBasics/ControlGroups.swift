@@ -72,7 +72,7 @@ extension ControlGroups {
         case memory
         case processors = "cpu"
 
-        /// Of the path of a group: in version 2 one for all controllers.
+        /// Belongs to the path of a group: in version 2 there is one for all controllers.
         func key(_ kind: Kind) -> String { kind == .second ? "" : rawValue }
     }
 

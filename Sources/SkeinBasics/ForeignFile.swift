@@ -91,7 +91,7 @@ package enum ForeignFile: Sendable, Equatable {
 
     /// Protocols 2 to 5 say so in their first two bytes; no UTF-8 text begins with the first.
     private static func pickle(_ bytes: UnsafeRawBufferPointer) -> ForeignFile? {
-        // Of protocols 0 and 1, lists and dicts.
+        // Protocols 0 and 1 begin lists and dicts so.
         let older: [[UInt8]] = [
             Array("(lp0\n".utf8), Array("(dp0\n".utf8), [0x5D, 0x71, 0], [0x7D, 0x71, 0],
         ]

@@ -51,7 +51,7 @@ package enum HubError: Error, Equatable, Codable {
     /// What a repository has that is not an adapter.
     package enum Remains: String, Codable, Sendable {
         case model
-        /// Of an adapter, without its configuration.
+        /// An adapter without its configuration.
         case weights
         case pickle
         case nothing

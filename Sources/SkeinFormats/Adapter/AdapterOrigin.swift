@@ -39,7 +39,7 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     package var data: Data?
     /// Every option that shapes the result, as text.
     package var recipe: [String: String]?
-    /// Of the chat template that was chosen (`--chat-template`), which the recipe has the name of; nil, and
+    /// SHA-256 of the chat template that was chosen (`--chat-template`), which the recipe names; nil, and
     /// not written, for the model's own.
     package var chatTemplateSHA256: String?
 

@@ -38,7 +38,7 @@ package struct TextEncoder: Sendable {
     /// SHA-256 of everything that these functions and ids depend on; nil if unknown. Encoders with
     /// the same digest give the same ids for the same rows.
     package var digest: SHA256.Digest?
-    /// Of the chat template's text; nil if there is none, or it is unknown.
+    /// SHA-256 of the chat template's text; nil if there is none, or it is unknown.
     package var templateDigest: SHA256.Digest?
 
     /// What `encodeWhole` puts before a text; nil if nothing.

@@ -89,7 +89,7 @@ extension TrainingJob {
     /// The validation before the first step, where it needs no computation: DPO's loss of a model that
     /// is its own reference is ln 2 for every pair.
     package var knownStart: Improvement.Score? {
-        // Of the accuracy, nothing is known: neither answer of a pair is ahead.
+        // The accuracy is not known: neither answer of a pair is ahead.
         guard let loss = configuration.preferenceLoss, loss.kind == .dpo, !validation.isEmpty,
             configuration.bestMetric != .accuracy,
             configuration.initAdapter == nil || configuration.reference == .initial

@@ -254,11 +254,11 @@ package struct Metrics: ~Copyable {
 
 /// What metrics.jsonl has of a step: numbers for the card of its adapter.
 struct RecordedLosses: Sendable, Equatable {
-    /// Of the last optimizer step up to it.
+    /// The loss of the last optimizer step up to it.
     var training: Double?
-    /// Of the validation after it.
+    /// The score of the validation after it.
     var validation: Improvement.Score?
-    /// Of the validation before the first step.
+    /// The score of the validation before the first step.
     var start: Improvement.Score?
 
     /// Reads a file. What cannot be read counts as missing: the ledger's check reports it.

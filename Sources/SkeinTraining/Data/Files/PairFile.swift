@@ -114,7 +114,7 @@ package struct PairFile: Sendable {
                     let table = try ParquetTable(bytes)
                     try check(table.columns)
                     let label = table.isWhole(RowFields.label) ? [RowFields.label] : []
-                    // Of `tools`, JSON is read as text.
+                    // JSON of `tools` is read as text.
                     let lists = fields.keys(of: { $0.isList && $0 != .tools })
                     try table.forEachRow(columns: fields.keys.union(label), lists: lists) {
                         try add($0)

@@ -79,7 +79,7 @@ extension TextEncoder {
             fields.append("tool template")
             fields.append(toolTemplate)
         }
-        // Of a model with fewer embeddings, rows may be refused that another one takes.
+        // A model with fewer embeddings may refuse rows that another one takes.
         if let count = tokenizer.fewerEmbeddings {
             fields.append("embeddings")
             fields.append(count)
