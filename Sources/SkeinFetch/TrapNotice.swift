@@ -45,6 +45,9 @@ enum TrapNotice {
             Foundation.signal(signal, SIG_DFL)
             return
         }
+        // First, so that the next request finds no reader and goes to another fetcher: this one may
+        // still be about to end when its answer has long been read.
+        close(STDIN_FILENO)
         write(STDOUT_FILENO, line, bytes)
         _exit(1)
     }

@@ -23,11 +23,7 @@ final class FetcherExchange: @unchecked Sendable {
     func send(_ request: ExchangeRequest) -> ExchangeAnswer {
         lock.withLock {
             do {
-                let child = try running()
-                guard child.tell(try FetchLine.bytes(request)) else {
-                    throw Problem(text: "skein-fetch has ended")
-                }
-                return try answer(of: child)
+                return try answer(of: try told(try FetchLine.bytes(request)))
             } catch {
                 end()
                 let text = (error as? Problem)?.text
@@ -38,6 +34,23 @@ final class FetcherExchange: @unchecked Sendable {
     }
 
     private struct Problem: Error { let text: String }
+
+    /// Tells a child the request; another one, where the first has ended after its last answer: what it
+    /// was not told as a whole it has not sent.
+    ///
+    /// - Parameter line: the request.
+    /// - Returns: the child that was told.
+    /// - Throws: where none is started, or a new one has ended.
+    private func told(_ line: [UInt8]) throws -> ChildProcess {
+        let isNew = child == nil
+        let first = try running()
+        if first.tell(line) { return first }
+        end()
+        guard !isNew else { throw Problem(text: "skein-fetch has ended") }
+        let second = try running()
+        guard second.tell(line) else { throw Problem(text: "skein-fetch has ended") }
+        return second
+    }
 
     private func running() throws -> ChildProcess {
         if let child {
