@@ -43,6 +43,8 @@ public struct Evaluation: Sendable, Equatable {
         try await OwnThread.run("skein-evaluate") { flag in
             try machine.check()
             let options = try recipe.checked()
+            // No run has begun from an adapter here: answers are compared with the base model's.
+            try options.checkReference()
             try options.chat.check(for: options.promptFormat)
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,

@@ -134,6 +134,15 @@ struct EvaluateCommand: Command {
         for warning in try adapted.warnings(options.chat, usesTemplate: encoder.format == .chat) {
             io.log.warning(warning)
         }
+        if options.preference?.kind == .dpo,
+            adapted.loaded?.configuration.origin?.recipe?["reference"]
+                == PreferenceReference.initial.rawValue
+        {
+            io.log.warning(
+                "the adapter \(options.adapter ?? "") was trained against the adapter that its run began "
+                    + "from (--reference init); here its answers are compared with the base model's, so "
+                    + "the loss is not that of the run")
+        }
         let files = try DataFiles.evaluated(options.data)
         if let loaded = adapted.loaded {
             for warning in try TrainedRows.warnings(

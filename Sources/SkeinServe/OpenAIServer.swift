@@ -117,25 +117,20 @@ package final class OpenAIServer: Sendable {
         ) { events in
             box.post { $0.take(events) }
         }
+        let remarks = AdapterRemarks(model: model, chat: options.chat, log: log)
         let models = try ServedModels(
             model, name: served, digest: digest.wait(),
             weights: engine.weights,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count),
                 rank: plan.batch.rank, memory: memory, root: root, anyBase: options.anyBase,
-                date: sources.date))
+                date: sources.date, remark: { remarks.say(of: $0) }))
         var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {
             for (name, admitted) in given.adapters {
                 try models.add(name, admitted)
                 log.info("adapter \(name): \(admitted.adapter.path)")
-                let adapter = admitted.adapter
-                let warnings = try TrainedText.warnings(
-                    adapter: adapter.path, adapter.configuration.origin, from: options.chat,
-                    usesTemplate: true, model: model.raw)
-                for warning in [adapter.otherBaseName(than: model)].compactMap(\.self) + warnings {
-                    log.warning(warning)
-                }
+                remarks.say(of: admitted.adapter)
             }
             threads = try PreparationThreads(count: 2)
             started.threads = threads

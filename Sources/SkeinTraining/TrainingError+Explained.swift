@@ -240,13 +240,13 @@ extension TrainingError: Explained {
                 status: .usage)
         case .referencesNotFinite:
             Explanation(
-                what: "a log-probability under the base model is not a finite number up to 0",
+                what: "a log-probability under the reference model is not a finite number up to 0",
                 place: "the model",
                 remedy: "the model's weights may be damaged: fetch it again", status: .badData)
         case .referencesDiffer(let rows, let group, let then, let now):
             Explanation(
                 what:
-                    "worker \(now) computes other log-probabilities under the base model than worker "
+                    "worker \(now) computes other log-probabilities under the reference model than worker "
                     + "\(then) did, with whose the run was computed so far",
                 place: "group \(group) of the \(rows) rows",
                 remedy: now == WorkerName.own || now == then
@@ -259,7 +259,7 @@ extension TrainingError: Explained {
         case .referencesOfOtherSteps(let path, let step, let microBatch, let workers, let folder):
             Explanation(
                 what: "micro-batch \(microBatch) of step \(step) was computed with other "
-                    + "log-probabilities under the base model than those of now, by "
+                    + "log-probabilities under the reference model than those of now, by "
                     + workers.prefix(4).joined(separator: ", ")
                     + (workers.count > 4 ? " and \(workers.count - 4) more" : ""),
                 place: path,

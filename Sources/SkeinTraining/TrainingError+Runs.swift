@@ -128,7 +128,7 @@ extension LedgerFinding {
             "the validation after step \(step) has the \(field) \(ledger) in the ledger and \(metrics) "
                 + "in the metrics"
         case .referencesDiffer(let recorded, let ledger):
-            "the log-probabilities under the base model have the SHA-256 \(ledger) in the ledger and "
+            "the log-probabilities under the reference model have the SHA-256 \(ledger) in the ledger and "
                 + "\(recorded) in run.json"
         }
     }

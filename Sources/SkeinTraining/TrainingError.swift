@@ -93,7 +93,7 @@ package enum TrainingError: Error, Equatable {
     case startNotValidated(path: String)
 
     // The run itself
-    /// A log-probability under the base model is NaN, infinite or above 0.
+    /// A log-probability under the reference model is NaN, infinite or above 0.
     case referencesNotFinite
     /// Worker `now` has computed other log-probabilities of a group of rows than `then`, with whose the
     /// run was computed so far.

@@ -89,7 +89,7 @@ struct ReferenceRecordTests {
             try cluster.startWorker("again")
             Complaint(
                 65,
-                "worker again computes other log-probabilities under the base model than worker liar",
+                "worker again computes other log-probabilities under the reference model than worker liar",
                 "resume without it"
             ).check(try cluster.coordinator.wait())
 
@@ -101,7 +101,8 @@ struct ReferenceRecordTests {
             try cluster.restartCoordinator()
             try cluster.startWorker("more")
             Complaint(
-                65, "log-probabilities under the base model (SHA-256) was", "remove that folder"
+                65, "log-probabilities under the reference model (SHA-256) was",
+                "remove that folder"
             ).check(try cluster.coordinator.wait())
         }
     }

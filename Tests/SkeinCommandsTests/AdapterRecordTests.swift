@@ -132,6 +132,33 @@ import Testing
         }
     }
 
+    @Test("evaluate says that a run compared answers with another model than it does")
+    func otherReference() throws {
+        try withPlace { place in
+            let pairs = ["the", "in", "of"].map {
+                "{\"prompt\": \"\($0)\", \"chosen\": \"in \($0)\", \"rejected\": \"he\"}\n"
+            }
+            try AtomicFile.write(pairs.joined(), to: place.directory + "/pairs.jsonl")
+            let first = try place.run(Self.train)
+            #expect(first.status == 0, "\(first.error)")
+            for (reference, isOther) in [("init", true), ("base", false)] {
+                let output = place.directory + "/" + reference
+                let trained = try place.run([
+                    "train", "--data", "pairs.jsonl", "--output", output, "--iterations", "1",
+                    "--loss", "dpo", "--init-adapter", place.directory + "/run/adapter",
+                    "--reference", reference,
+                ])
+                #expect(trained.status == 0, "\(trained.error)")
+                let found = try place.run([
+                    "evaluate", "--loss", "dpo", "--data", "pairs.jsonl", "--adapter",
+                    output + "/adapter",
+                ])
+                #expect(found.status == 0, "\(found.error)")
+                #expect(found.error.contains("(--reference init)") == isOther, "\(found.error)")
+            }
+        }
+    }
+
     @Test("the record's options have the names that the options have")
     func names() {
         let names = RecipeOptions.options.map(\.description.name)

@@ -140,12 +140,13 @@ final class ServeCase {
     }
 
     static func writeAdapter(
-        _ path: String, model: ModelDirectory, seed: UInt64, rank: Int = 4, base: String? = nil
+        _ path: String, model: ModelDirectory, seed: UInt64, rank: Int = 4, base: String? = nil,
+        baseName: String = "tiny"
     ) throws -> String {
         let parameters = Self.parameters(model, seed: seed, rank: rank)
         var configuration = AdapterConfiguration(
             rank: rank, alpha: Double(2 * rank), dropout: 0, targetModules: ["q_proj", "v_proj"],
-            baseModelName: "tiny")
+            baseModelName: baseName)
         if let base {
             configuration.origin = AdapterOrigin(
                 base: AdapterOrigin.Base(name: "other", revision: nil, sha256: base), data: nil,

@@ -217,6 +217,13 @@ import Testing
                 let trainer = bench.trainer("c", machine: machine)
                 await #expect(throws: SkeinError.self) { try await trainer.run() }
             }
+            // An evaluation has no adapter that a run began from, and says so instead of using another.
+            var compared = Recipe.short()
+            (compared.loss, compared.reference) = (.dpo, .initial)
+            await #expect(throws: SkeinError.self) {
+                try await Evaluation.measure(
+                    bench.model, data: bench.data.path, recipe: compared, machine: .one)
+            }
             let refused = [
                 Worker(coordinator: "10.0.0.1:7534"), Worker(coordinator: "nonsense"),
                 Worker(coordinator: "127.0.0.1:1", token: [1]),

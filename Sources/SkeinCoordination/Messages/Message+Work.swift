@@ -21,7 +21,7 @@ package enum WorkKind: UInt8, Sendable, CaseIterable {
     case evaluation = 2
     /// What a logical worker does in a round: AdamW steps, and the coded change of the parameters.
     case local = 3
-    /// The log-probability of each row's loss tokens under the base model, without dropout.
+    /// The log-probability of each row's loss tokens under the reference model, without dropout.
     case logProbabilities = 4
 }
 
@@ -81,7 +81,7 @@ package struct LeaseGrant: Sendable, Equatable {
 package struct PairLease: Sendable, Equatable {
     /// Pairs of the whole step, or evaluation, to its chosen tokens; 0 ... 1.
     package var tokenShare: Double
-    /// The log-probability of each row's loss tokens under the base model, at most 0; empty where the loss
+    /// The log-probability of each row's loss tokens under the reference model, at most 0; empty where the loss
     /// does not read it.
     package var references: [Double]
 

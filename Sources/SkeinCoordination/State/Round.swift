@@ -13,7 +13,7 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
         case .step(let step): "step \(step)"
         case .validation(0): "validation before the first step"
         case .validation(let step): "validation after step \(step)"
-        case .references: "log-probabilities under the base model"
+        case .references: "log-probabilities under the reference model"
         }
     }
 

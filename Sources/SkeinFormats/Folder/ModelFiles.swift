@@ -26,6 +26,9 @@ package struct ModelFiles: Sendable {
     /// tokenizer.chat_template.NAME. They are not part of the model's digest: what they do to rows
     /// shows in the digest of the rows.
     package let namedChatTemplates: [String: String]
+    /// What the files call the model: GGUF's general.name, or config.json's _name_or_path. Anyone may have
+    /// written it, and nothing is computed from it.
+    package let statedName: String?
     package let tensors: [String: TensorView]
     /// Element types of tensors that cannot be weights, by name.
     package let otherTensors: [String: String]
@@ -79,6 +82,11 @@ package struct ModelFiles: Sendable {
             }
         }
         namedChatTemplates = named
+        if case .string(let name) = gguf.metadata["general.name"] {
+            statedName = name
+        } else {
+            statedName = nil
+        }
         let count = gguf.files.count
         sources = gguf.files.enumerated().map { number, file in
             SourceFile(
@@ -96,9 +104,21 @@ package struct ModelFiles: Sendable {
         tokenizerSource = tokenizer.source
         chatTemplate = tokenizer.chatTemplate
         namedChatTemplates = tokenizer.namedChatTemplates
+        statedName = try configuration.decode(StatedName.self).name
         let config = try MappedFile(path: configuration.path)
         sources =
             [SourceFile(name: "config.json", file: config)] + weights.sources + tokenizer.sources
+    }
+
+    /// What config.json calls the model; a value that is no text is no name.
+    private struct StatedName: Decodable {
+        let name: String?
+
+        enum Key: String, CodingKey { case name = "_name_or_path" }
+
+        init(from decoder: any Decoder) throws {
+            name = try? decoder.container(keyedBy: Key.self).decode(String.self, forKey: .name)
+        }
     }
 
     /// The files that make up the model, and no others, sorted by name: copied into an empty folder

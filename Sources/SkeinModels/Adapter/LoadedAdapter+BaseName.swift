@@ -12,9 +12,8 @@ extension LoadedAdapter {
         let named = configuration.baseModelName
         let found = BaseModelName(path: model.path)
         guard configuration.origin == nil, !named.isEmpty,
-            !([found.name, found.file].compactMap(\.self)).contains(where: {
-                Self.isAlike(named, $0)
-            })
+            ![found.name, found.file, model.raw.statedName].compactMap(\.self)
+                .contains(where: { Self.isAlike(named, $0) })
         else { return nil }
         return
             "the adapter \(path) says that its base model is \(ForeignText.shown(named)), and this "

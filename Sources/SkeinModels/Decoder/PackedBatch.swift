@@ -21,7 +21,7 @@ package struct PackedBatch: Sendable, Equatable {
         package var loss: PreferenceLoss
         /// As `PreferenceLoss` takes it.
         package var tokenShare: Double
-        /// The log-probability of each sequence's loss tokens under the base model; empty where the loss
+        /// The log-probability of each sequence's loss tokens under the reference model; empty where the loss
         /// does not read it.
         package var references: [Double]
 

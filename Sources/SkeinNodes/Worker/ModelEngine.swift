@@ -359,7 +359,7 @@ final class ModelEngine: LeaseEngine {
             throw unusable("it does not say how its answers are compared", lease)
         }
         guard pairs.references.isEmpty == (preference.kind != .dpo) else {
-            throw unusable("its rows have no log-probabilities under the base model", lease)
+            throw unusable("its rows have no log-probabilities under the reference model", lease)
         }
         for (index, value) in pairs.references.enumerated() { rows[index].reference = value }
         return rows

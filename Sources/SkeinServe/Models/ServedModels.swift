@@ -20,6 +20,8 @@ package final class ServedModels: Sendable {
         var anyBase = false
         /// Seconds since 1970.
         var date: @Sendable () -> Int = ServeSources().date
+        /// Hears of each adapter that is read for a request, and of the first of a run that is followed.
+        var remark: @Sendable (LoadedAdapter) -> Void = { _ in }
     }
 
     private struct State {
@@ -100,7 +102,9 @@ package final class ServedModels: Sendable {
             throw ServeError.badName(name: APIError.printable(name), from: .request)
         }
         try checkPlace(for: name)
-        try add(read(name, path: path))
+        let (loaded, adapter) = try read(name, path: path)
+        try add(loaded)
+        settings.remark(adapter)
     }
 
     /// Takes an adapter that was read, checked and named already.
@@ -127,14 +131,17 @@ package final class ServedModels: Sendable {
     ///
     /// - Throws: `AdapterRoomError`, what `LoadedAdapter` throws; the older one stays.
     func replace(_ name: String, path: String, step: Int) throws {
-        let loaded = try read(name, path: path, step: step)
-        state.withLock { state in
-            if let place = state.models.firstIndex(where: { $0.id == name }) {
-                state.models[place] = loaded
-            } else {
+        let (loaded, adapter) = try read(name, path: path, step: step)
+        let isFirst = state.withLock { state in
+            guard let place = state.models.firstIndex(where: { $0.id == name }) else {
                 state.models.append(loaded)
+                return true
             }
+            state.models[place] = loaded
+            return false
         }
+        // Later ones of the run were trained as the first.
+        if isFirst { settings.remark(adapter) }
     }
 
     /// Forgets an adapter. Answers that wait or are under way keep it, and its memory, until they end.
@@ -166,12 +173,12 @@ package final class ServedModels: Sendable {
 
     private func read(
         _ name: String, path: String, step: Int? = nil, files: FileIdentity? = nil
-    ) throws -> ServedModel {
+    ) throws -> (model: ServedModel, adapter: LoadedAdapter) {
         let admitted = try AdmittedAdapter(path, for: model, rank: settings.rank) {
             try self.room(for: $0)
         }
         if !settings.anyBase { try admitted.adapter.check(base: digest) }
-        return served(name, admitted, step: step, files: files)
+        return (served(name, admitted, step: step, files: files), admitted.adapter)
     }
 
     /// Room for another adapter; checkpoints that nobody uses make it.
@@ -278,9 +285,9 @@ package final class ServedModels: Sendable {
             // meanwhile, the next request reads them again.
             let files = try FileIdentity(of: path)
             if let known = known(id, files) { return known }
-            let loaded: ServedModel
+            let (loaded, adapter): (ServedModel, LoadedAdapter)
             do {
-                loaded = try read(id, path: path, step: step, files: files)
+                (loaded, adapter) = try read(id, path: path, step: step, files: files)
             } catch AdapterRoomError.full(let bytes, let held, let limit) {
                 // Another request may have been faster with the same one.
                 guard let known = known(id, files) else {
@@ -299,6 +306,7 @@ package final class ServedModels: Sendable {
                     state.checkpoints.removeFirst()
                 }
             }
+            settings.remark(adapter)
             return loaded
         } catch {
             switch error {

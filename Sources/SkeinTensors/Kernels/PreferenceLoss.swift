@@ -4,7 +4,7 @@
 /// With s(z) = log(1 + exp(-z)), and log p a sum over the tokens of an answer y, n of them:
 ///
 /// - DPO (Rafailov et al. 2023): s(beta ((log p_c - ref_c) - (log p_r - ref_r))), where ref is the log-probability
-///   under the base model.
+///   under the reference model.
 /// - SimPO (Meng et al. 2024): s(beta (log p_c / n_c - log p_r / n_r) - gamma).
 /// - ORPO (Hong et al. 2024): -log p_c / N + beta s(o_c - o_r), with the log-odds
 ///   o = a - log(1 - exp(a)) of a = log p / n. N is the mean number of chosen tokens of a pair, so that over
@@ -36,7 +36,7 @@ package struct PreferenceLoss: Sendable, Equatable {
         package var logProbability: Double
         /// At least 1.
         package var tokens: Int
-        /// `logProbability` under the base model; DPO alone reads it.
+        /// `logProbability` under the reference model; DPO alone reads it.
         package var reference: Double
 
         package init(logProbability: Double, tokens: Int, reference: Double = 0) {

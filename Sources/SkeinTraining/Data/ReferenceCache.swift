@@ -24,7 +24,7 @@ package struct ReferenceCache: Sendable {
         package let detail: String
 
         package var text: String {
-            "the log-probabilities under the base model are not kept at \(path): \(detail)"
+            "the log-probabilities under the reference model are not kept at \(path): \(detail)"
         }
     }
 

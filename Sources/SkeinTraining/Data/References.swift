@@ -121,7 +121,7 @@ package enum References {
 
     /// What is being done, for people.
     package static func sentence(rows count: Int) -> String {
-        "references: computing the log-probabilities of \(count) answers under the base model"
+        "references: computing the log-probabilities of \(count) answers under the reference model"
     }
 
     private struct Content: Hashable {
@@ -234,7 +234,7 @@ package enum References {
             _ round: [Int], of groups: [[TokenizedRow]], _ kind: GroupEntry.RowKind,
             into pieces: inout [ReferencePiece?]
         ) throws {
-            try StepSpoiled.repeating("the log-probabilities under the base model") {
+            try StepSpoiled.repeating("the log-probabilities under the reference model") {
                 do {
                     try compute(
                         round.map { groups[$0] }, round.map { recorded.entry(kind, $0) }

@@ -10,7 +10,7 @@ package struct TokenizedRow: Sendable, Equatable {
     package let targets: [Range<Int>]
     /// Sum of the lengths of `targets`.
     package let lossTokenCount: Int
-    /// The log-probability of its loss tokens under the base model, of a run whose loss reads it, once it
+    /// The log-probability of its loss tokens under the reference model, of a run whose loss reads it, once it
     /// is known.
     package var reference: Double?
 

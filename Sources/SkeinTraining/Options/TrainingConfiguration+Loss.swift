@@ -62,7 +62,7 @@ extension TrainingConfiguration {
     /// get the parameters.
     ///
     /// - Throws: `TrainingError.badCombination`.
-    func checkReference() throws(TrainingError) {
+    package func checkReference() throws(TrainingError) {
         guard self.reference == .initial, self.initAdapter == nil else { return }
         throw .badCombination(
             flag: "\(RecipeOptions.table.reference.description.name) "

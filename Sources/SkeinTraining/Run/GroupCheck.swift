@@ -1,7 +1,7 @@
 import SkeinBasics
 
 /// The part of a ledger's check that is about groups of rows: validations, test rows, and
-/// log-probabilities under the base model.
+/// log-probabilities under the reference model.
 ///
 /// A run that an older version began has no such lines at first.
 struct GroupCheck {

@@ -3,7 +3,7 @@ import SkeinBasics
 /// One line of ledger.jsonl that is no micro-batch's: a group of rows of which a worker has said
 /// something that the run uses. Their kind is the name of the number of the group.
 ///
-/// - `reference_group`: the log-probabilities of answers under the base model, before the first step.
+/// - `reference_group`: the log-probabilities of answers under the reference model, before the first step.
 /// - `validation_group`: the loss after a step; 0: before the first.
 /// - `test_group`: the loss of the kept adapter. These lines are the last of all, and do not begin
 ///   with the step: a run that is resumed drops them, and writes them again.

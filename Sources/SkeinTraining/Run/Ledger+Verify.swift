@@ -64,7 +64,7 @@ package struct LedgerReport: Sendable, Equatable {
 extension Ledger {
     /// Checks that every micro-batch of every committed step is in the ledger exactly once, and
     /// that the ledger's sums are those of the metrics. The same for the groups of validations; and
-    /// that log-probabilities under the base model are those that run.json names.
+    /// that log-probabilities under the reference model are those that run.json names.
     ///
     /// The loss of a step is summed in the order of the reduction tree, so it must be equal to the
     /// last digit. Steps that the metrics lack are uncommitted: a run that was killed between its

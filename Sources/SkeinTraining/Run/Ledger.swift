@@ -87,7 +87,7 @@ extension LedgerEntry {
 }
 
 /// The record of every micro-batch of every committed step, made durable before the step changes
-/// the adapter; and of every group of rows whose loss, or log-probabilities under the base model, the
+/// the adapter; and of every group of rows whose loss, or log-probabilities under the reference model, the
 /// run uses, made durable before it does.
 package struct Ledger: ~Copyable {
     package enum Record: Sendable, Equatable {

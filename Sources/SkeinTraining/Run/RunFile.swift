@@ -195,7 +195,7 @@ package struct RunFile: Sendable, Equatable {
     static let drawField = "rows of a file with a broken weight"
     static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
     static let answerField = "answer to a fixed piece of work (SHA-256)"
-    static let referencesField = "log-probabilities under the base model (SHA-256)"
+    static let referencesField = "log-probabilities under the reference model (SHA-256)"
 
     /// Whether the file has the digests of rows and plan, for a resumed run to compare.
     var namesRows: Bool { rowsDigest != nil && planDigest != nil }

@@ -41,7 +41,7 @@ package struct TrainingJob: Sendable {
     package let beginToken: String?
     /// What workers know the run's data by: one digest of its bytes, encoded rows and plan.
     package let dataIdentity: SHA256.Digest
-    /// Where log-probabilities under the base model are looked up and kept in a run of one process; nil:
+    /// Where log-probabilities under the reference model are looked up and kept in a run of one process; nil:
     /// nowhere.
     package var referenceCache: ReferenceCache?
 

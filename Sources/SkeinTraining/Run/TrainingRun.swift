@@ -13,7 +13,7 @@ package struct TrainingRun: Sendable {
         case features(FeaturePlan, keptRows: Int)
         /// The weights are loaded; from here on the run can be stopped with a checkpoint.
         case loaded
-        /// Log-probabilities of so many answers under the base model are computed now.
+        /// Log-probabilities of so many answers under the reference model are computed now.
         case references(Int)
         /// What does not change the run.
         case warning(String)

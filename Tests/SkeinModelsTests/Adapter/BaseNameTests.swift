@@ -1,3 +1,7 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
@@ -15,6 +19,35 @@ import Testing
         ])
     func alike(first: String, second: String) {
         #expect(LoadedAdapter.isAlike(first, second) && LoadedAdapter.isAlike(second, first))
+    }
+
+    @Test("a model is called what its own files call it, too, wherever they lie")
+    func stated() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var image = TinyModel().gguf()
+            let file = directory + "/weights.gguf"
+            func name() throws -> String? {
+                try AtomicFile.write(image.bytes(), to: file)
+                return try ModelFiles.open(file).statedName
+            }
+            #expect(try name() == "tiny")
+            image.metadata.removeAll { $0.key == "general.name" }
+            #expect(try name() == nil)
+            image.metadata.append(("general.name", .uint32(7)))
+            #expect(try name() == nil)
+        }
+        for (value, name) in [("org/tiny", "org/tiny"), (7, nil), (nil, nil)]
+            as [((any Sendable)?, String?)]
+        {
+            try TestPaths.withTemporaryDirectory { directory in
+                try TinyModel().writeHuggingFaceFolder(to: directory)
+                var configuration = TinyModel().configuration()
+                configuration["_name_or_path"] = value
+                let data = try JSONSerialization.data(withJSONObject: configuration)
+                try AtomicFile.write(Array(data), to: directory + "/config.json")
+                #expect(try ModelFiles.open(directory).statedName == name)
+            }
+        }
     }
 
     @Test(

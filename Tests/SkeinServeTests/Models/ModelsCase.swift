@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinBasics
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
@@ -20,8 +21,8 @@ struct ModelsCase {
     var root: String { Self.root(in: directory) }
     private static func root(in directory: String) -> String { directory + "/root" }
 
-    /// `count`: adapters for which there is room.
-    init(in directory: String, room count: Int = 16) throws {
+    /// `count`: adapters for which there is room. `log`: hears of what is remarkable about adapters.
+    init(in directory: String, room count: Int = 16, log: Log = Log(to: { _, _ in })) throws {
         self.directory = directory
         let path = directory + "/tiny.gguf"
         try TinyModel().writeGGUF(to: path)
@@ -34,12 +35,13 @@ struct ModelsCase {
             root + "/a", for: model, matching: ModulePatterns.matching
         ).parameters.shape
         adapterBytes = GenerationProjections.byteCount(of: shape)
+        let remarks = AdapterRemarks(model: model, chat: ChatTemplateSettings(), log: log)
         served = try ServedModels(
             model, name: "tiny", digest: model.contentDigest(),
             weights: GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
             settings: ServedModels.Settings(
                 memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2),
-                root: AdapterRoot(root)))
+                root: AdapterRoot(root), remark: { remarks.say(of: $0) }))
     }
 
     var heldBytes: Int { served.memory.heldBytes }
@@ -48,9 +50,9 @@ struct ModelsCase {
     func load(_ name: String) throws { try served.load(name, path: root + "/" + name) }
 
     /// Writes a checkpoint of the run "run", as a run has it without its other files.
-    func writeCheckpoint(_ step: Int) throws {
+    func writeCheckpoint(_ step: Int, baseName: String = "tiny") throws {
         let folder = CheckpointFolder(ofRun: root + "/run")
         _ = try ServeCase.writeAdapter(
-            folder.path(ofStep: step), model: model, seed: UInt64(step))
+            folder.path(ofStep: step), model: model, seed: UInt64(step), baseName: baseName)
     }
 }

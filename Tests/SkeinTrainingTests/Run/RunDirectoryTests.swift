@@ -196,7 +196,7 @@ import Testing
         #expect(differences({ $0.knownAnswer = KnownAnswer.text(one) }, from: answered) == [])
         #expect(
             differences({ $0.referencesDigest = "x" }, from: answered)
-                == ["log-probabilities under the base model (SHA-256): q, x"])
+                == ["log-probabilities under the reference model (SHA-256): q, x"])
         #expect(differences({ $0.referencesDigest = "x" }, from: old) == [])
     }
 
@@ -229,6 +229,21 @@ import Testing
         ]
         let all = try edits.map { try digest($0).description } + [plain.description]
         #expect(Set(all).count == edits.count + 1)
+    }
+
+    @Test(
+        "a run has the digests that earlier versions gave it, whatever options came since",
+        .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
+    func pinned() throws {
+        var configuration = TrainingConfiguration()
+        (configuration.iterations, configuration.maxLength) = (4, 64)
+        let path = try #require(TestPaths.model)
+        let model = try ModelDirectory.open(path).configuration
+        let shape = AdapterShape(try configuration.lora(for: model), model: model)
+        // From run.json of `skein train --iterations 4 --max-length 64` with 00ca082e (2026-11-27).
+        #expect(configuration.digest.description.hasPrefix("cf8f765e"))
+        #expect(
+            try ResolvedRecipe.digest(configuration, shape).description.hasPrefix("f84bbe5c"))
     }
 
     @Test("other rows or another plan of the same files are named, with a remedy")
