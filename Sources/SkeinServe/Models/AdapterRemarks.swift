@@ -1,5 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
+import SkeinFormats
 import SkeinModels
 import SkeinText
 
