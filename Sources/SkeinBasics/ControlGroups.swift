@@ -12,6 +12,8 @@ package struct ControlGroups: Sendable, Equatable {
     /// Bytes: the least that any group has left, which is its limit without what its processes use
     /// and the system cannot take back; nil without a limit.
     package private(set) var memoryLeft: Int?
+    /// The folder of that group, in which its limit can be seen.
+    package private(set) var memoryFolder: String?
     /// Processors that the tightest quota pays for, rounded up and at least 1; nil without a quota.
     ///
     /// Java and Go 1.25 round up as well, Rust's `available_parallelism` rounds down. With a quota of
@@ -50,7 +52,8 @@ package struct ControlGroups: Sendable, Equatable {
         memoryLimit = min(limit, memoryLimit ?? .max)
         // Where the use cannot be read, the limit alone counts.
         let left = max(0, limit - (group.memoryUsed ?? 0))
-        memoryLeft = min(left, memoryLeft ?? .max)
+        guard left < memoryLeft ?? .max else { return }
+        (memoryLeft, memoryFolder) = (left, group.folder)
     }
 
     private mutating func take(quotaOf group: Group) {

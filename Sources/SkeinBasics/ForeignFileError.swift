@@ -50,6 +50,7 @@ extension ForeignFileError: Explained {
                 : "this is a Python pickle, which may run code when it is read"
         case .arrow: "this is an Arrow file, which Skein does not read"
         case .webPage: "this is a web page (HTML), not the file"
+        case .safetensors where use == .data: "this is a file of weights, not of rows"
         case .safetensors: "this is a file of weights without the configuration that says whose"
         }
     }

@@ -5,9 +5,17 @@ package enum SystemMemory {
     /// Bytes that can be allocated without swapping: MemAvailable, or less if a control group (of a
     /// container or a batch system, or one above it) or `ulimit -v` allows less. nil where the system does not say.
     package static var available: Int? {
-        let group = ControlGroups().memoryLeft
-        let addresses = addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
-        return [memAvailable, group, addresses].compactMap { $0 }.min()
+        [memAvailable, ControlGroups().memoryLeft, addressesLeft].compactMap { $0 }.min()
+    }
+
+    /// What allows less than the system has, for people; nil: nothing does.
+    package static var bound: String? {
+        let groups = ControlGroups()
+        let (group, addresses) = (groups.memoryLeft ?? .max, addressesLeft ?? .max)
+        guard min(group, addresses) < memAvailable ?? .max else { return nil }
+        return addresses < group
+            ? "ulimit -v"
+            : "the control group \(groups.memoryFolder ?? "") (of a container, a service or a job)"
     }
 
     /// What a run may plan with: 85 %, since estimates are not exact and the system needs some of
@@ -37,6 +45,10 @@ package enum SystemMemory {
         let name = "Max address space"
         let line = KernelFile.lines("/proc/self/limits").first { $0.hasPrefix(name) }
         return line?.dropFirst(name.count).split(separator: " ").first.flatMap { Int($0) }
+    }
+
+    private static var addressesLeft: Int? {
+        addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
     }
 
     private static var addressesInUse: Int? {

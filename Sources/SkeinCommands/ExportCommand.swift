@@ -118,13 +118,15 @@ struct ExportCommand: Command {
     private func writeNotes(
         to path: String, _ format: AdapterFormat, _ io: CommandIO
     ) throws {
-        let notes = try AdapterNotes(of: options.adapter)
-        guard !notes.names.isEmpty else { return }
         guard options.format != .gguf else {
+            let names = AdapterNotes.names(in: options.adapter)
+            guard !names.isEmpty else { return }
             return io.log.info(
-                "a GGUF file has no place for \(notes.names.joined(separator: " and ")) of "
+                "a GGUF file has no place for \(names.joined(separator: " and ")) of "
                     + options.adapter)
         }
+        let notes = AdapterNotes(of: options.adapter) { io.log.warning($0) }
+        guard !notes.names.isEmpty else { return }
         try notes.write(
             to: path, options.format, from: AdapterNotes.Weights(of: options.adapter, format),
             to: AdapterNotes.Weights(of: path, options.format))

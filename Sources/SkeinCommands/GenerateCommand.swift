@@ -129,6 +129,11 @@ struct GenerateCommand: Command {
             io.log.warning(warning)
         }
         let tokenizer = try adapted.tokenizer()
+        if !options.raw,
+            let renderer = try ChatRenderer(adapted.model.raw, options.chat, tokenizer)
+        {
+            TokenizeCommand.warn(of: options.chat, renderer, io)
+        }
         // Before anything is computed.
         let grammar = try options.grammar?.compiled(for: tokenizer)
         let prompt: AdaptedModel.Prompt

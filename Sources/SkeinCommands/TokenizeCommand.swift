@@ -61,6 +61,7 @@ struct TokenizeCommand: Command {
             model: model.raw, embeddings: model.configuration.vocabularySize)
         let renderer = options.chat ? try renderer(of: model, tokenizer) : nil
         _ = try renderer?.template
+        if let renderer { Self.warn(of: options.template, renderer, io) }
         for (index, word) in options.texts.enumerated() {
             let text = try TextArgument(word, number: index + 1, io)
             if options.decode {
@@ -79,6 +80,16 @@ struct TokenizeCommand: Command {
             } catch let error as TokenizerError {
                 throw error.at(text.place)
             }
+        }
+    }
+
+    /// Says that an argument does nothing, since the template does not know its name.
+    static func warn(of settings: ChatTemplateSettings, _ renderer: ChatRenderer, _ io: CommandIO) {
+        do throws(ChatTemplateError) {
+            try settings.check(renderer.templates)
+        } catch {
+            let explanation = error.explanation
+            io.log.warning("\(explanation.place): \(explanation.what), so it does nothing")
         }
     }
 

@@ -66,9 +66,11 @@ enum Exchanges {
             message.setValue("application/json", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(body.utf8)
         }
-        TrapNotice.prepare(ExchangeAnswer.failed(problem: TrapNotice.problem))
+        let trap = ExchangeAnswer.failed(problem: TrapNotice.problem)
         do throws(HTTPFailure) {
-            let answer = try HTTPExchange.run(message, limits: limits, beat: endWithParent)
+            let answer = try TrapNotice.saying(trap) { () throws(HTTPFailure) in
+                try HTTPExchange.run(message, limits: limits, beat: endWithParent)
+            }
             let body = answer.body.count > lineBytes ? reduced(answer.body) : answer.body
             return .answered(
                 status: answer.status, body: String(decoding: body, as: UTF8.self))

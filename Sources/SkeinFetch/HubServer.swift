@@ -71,9 +71,9 @@ struct HubServer {
             let limits = HTTPLimits(
                 bytes: limit, idle: idle, total: receive == nil ? idle * 4 : .seconds(900))
             let trap = HubError.badAnswer(place: place(url), problem: TrapNotice.problem)
-            TrapNotice.prepare(FetchMessage.failed(trap))
-            let answer = try HTTPExchange.run(
-                request, limits: limits, beat: beat, receive: receive)
+            let answer = try TrapNotice.saying(FetchMessage.failed(trap)) {
+                try HTTPExchange.run(request, limits: limits, beat: beat, receive: receive)
+            }
             guard (301...308).contains(answer.status), answer.status != 304 else { return answer }
             guard let text = answer.header("Location"), text.utf8.count <= 1 << 14,
                 let next = URL(string: text, relativeTo: url)?.absoluteURL,

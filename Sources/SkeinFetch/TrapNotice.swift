@@ -29,10 +29,18 @@ enum TrapNotice {
         for signal in [SIGILL, SIGTRAP] { Foundation.signal(signal, handle) }
     }
 
-    /// What is said if the next exchange traps; nil: nothing.
-    static func prepare(_ message: (some Encodable)?) {
+    /// What is said if a thread traps while `exchange` runs; another trap ends as it would have.
+    static func saying<Value, Failure: Error>(
+        _ message: some Encodable, during exchange: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        prepare(message)
+        defer { count.store(0, ordering: .sequentiallyConsistent) }
+        return try exchange()
+    }
+
+    private static func prepare(_ message: some Encodable) {
         count.store(0, ordering: .sequentiallyConsistent)
-        guard let message, let bytes = try? FetchLine.bytes(message), bytes.count <= capacity
+        guard let bytes = try? FetchLine.bytes(message), bytes.count <= capacity
         else { return }
         line.update(from: bytes, count: bytes.count)
         count.store(bytes.count, ordering: .sequentiallyConsistent)

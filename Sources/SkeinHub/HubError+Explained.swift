@@ -1,6 +1,16 @@
 import Foundation
 import SkeinBasics
 
+extension HubError {
+    /// Whether its explanation says that what was given is no path either.
+    package var saysThatNoPath: Bool {
+        switch self {
+        case .offline, .notInCache, .noRepository: true
+        default: false
+        }
+    }
+}
+
 extension HubError: Explained {
     package var explanation: Explanation {
         switch self {

@@ -13,13 +13,17 @@ package struct HubInput: Sendable {
     /// - Parameters:
     ///   - text: What was given.
     ///   - kind: What it is wanted as; nil: either. `OUT/adapter` is where a run keeps its adapter: from
-    ///     another folder it means an adapter that is missing, and nothing of the Hub.
+    ///     another folder it means an adapter that is missing, and nothing of the Hub. So does the name of
+    ///     an adapter in a folder that is here: a run is mistyped more often than a folder is called as
+    ///     an organization.
     /// - Returns: nil for a path.
     package static func reference(_ text: String, as kind: HubKind? = nil) -> HubReference? {
         // A link that leads nowhere is a path, too.
         var status = stat()
         guard lstat(text, &status) != 0, let reference = HubReference(text) else { return nil }
-        return kind == .adapter && reference.name == "adapter" ? nil : reference
+        guard kind == .adapter else { return reference }
+        let folder = text.prefix { $0 != "/" }
+        return reference.name == "adapter" || lstat(String(folder), &status) == 0 ? nil : reference
     }
 
     /// The path of what must be in the cache.

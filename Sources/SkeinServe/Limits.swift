@@ -15,6 +15,9 @@ enum Limits {
     /// Bytes of bodies that are being received, and of those that wait to be read.
     static let bodiesBytes = 64 << 20
 
+    /// Sentences about adapters that are remembered, so as not to be said again.
+    static let remarks = 256
+
     /// Answers to one prompt.
     static let choices = 64
 

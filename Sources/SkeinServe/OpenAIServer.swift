@@ -141,13 +141,17 @@ package final class OpenAIServer: Sendable {
             }
             started.follower = follower
             let written = tokenizer.writtenTokens
+            let chat = ChatPrompts(model, options.chat, tokenizer)
+            chat.unusedArgument.map {
+                log.warning("\($0.explanation.place): \($0.explanation.what), so it does nothing")
+            }
             let preparation = Preparation(
                 models: models, tokenizer: tokenizer,
                 vocabularySize: model.configuration.vocabularySize,
                 grammars: GrammarCache(
                     TokenVocabulary(tokens: written), count: Limits.grammars,
                     byteLimit: plan.grammarBytes),
-                chat: ChatPrompts(model, options.chat, tokenizer), context: plan.batch.context,
+                chat: chat, context: plan.batch.context,
                 defaultTokens: options.defaultTokens,
                 longestToken: written.reduce(1) { max($0, $1?.count ?? 0) })
             let parts = ServeSite.Parts(

@@ -112,8 +112,8 @@ extension TrainingError: Explained {
                 what: "none of the \(rows) rows has a token to learn within "
                     + "\(maximumLength) tokens",
                 place: path,
-                remedy: "raise --max-length above the length of the prompts, or check that the "
-                    + "rows have completions or assistant messages",
+                remedy: "check that the rows have completions or assistant messages; if they do, "
+                    + "raise --max-length above the length of the prompts",
                 status: .badData)
         case .conversationWithoutTemplate(let path, let line):
             Explanation(
@@ -309,7 +309,7 @@ extension LineProblem {
                 ? "the object is empty"
                 : "the object has " + fields.map { "\"\($0)\"" }.joined(separator: ", ")
                     + ", but none of prompt, messages, conversations, instruction, text and chosen"
-        case .missing(let field): "\"\(field)\" is missing"
+        case .missing(let field, _): "\"\(field)\" is missing"
         case .wrongType(let field, let expected, let found):
             "\"\(field)\" is \(found), not \(expected)"
         case .messageCount(let found, let limit):
@@ -318,6 +318,8 @@ extension LineProblem {
             "\"\(field)\" would change what is learned, and Skein does not support it yet"
         case .otherForm(let found, let first, let line):
             "the row has \(found.name), and the first one, at \(line), has \(first.name)"
+        case .olderCall(let field):
+            "\"\(field)\" is OpenAI's older form of calls, which chat templates do not read"
         case .noCommonPrompt:
             "the chosen answer and the rejected one do not begin with the same question"
         case .equalAnswers: "the chosen answer and the rejected one are the same"
@@ -339,12 +341,19 @@ extension LineProblem {
         case .notUTF8: "convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
         case .notJSON, .notAnObject: "write one JSON object on each line"
         case .unknownForm: TrainingError.forms
-        case .missing(let field): "add \"\(field)\""
+        case .missing(let field, []): "add \"\(field)\""
+        case .missing(let field, let others):
+            "add \"\(field)\", or name the key that holds it: --field \(field)=NAME; the row has "
+                + others.map { JSONLine.quote($0) }.joined(separator: ", ")
         case .wrongType(_, let expected, _): "make it \(expected)"
         case .messageCount: "give 1 to \(Limits.turns) messages"
         case .unsupported(let field): "remove \"\(field)\" or the row"
         case .otherForm:
             "put rows of each form into a file of their own and name all: --data A.jsonl,B.jsonl"
+        case .olderCall:
+            "write calls as \"tool_calls\": [{\"type\": \"function\", \"function\": {\"name\": ..., "
+                + "\"arguments\": ...}}], their results as messages of the role tool, and \"functions\" as "
+                + "\"tools\": [{\"type\": \"function\", \"function\": ...}]"
         case .noCommonPrompt: "give the question as \"prompt\", a list of messages"
         case .equalAnswers: "remove the row"
         case .tooDeep: "use fewer levels"

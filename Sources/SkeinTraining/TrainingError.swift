@@ -126,8 +126,8 @@ package enum LineProblem: Error, Equatable, Sendable {
     case notAnObject(found: String)
     /// An object in none of the forms.
     case unknownForm(fields: [String])
-    /// The form needs `field`.
-    case missing(field: String)
+    /// The form needs `field`; `others` are keys of the row that no form has.
+    case missing(field: String, others: [String] = [])
     /// `field` is not of the type `expected`.
     case wrongType(field: String, expected: String, found: String)
     /// `messages` is empty or longer than the limit.
@@ -136,6 +136,8 @@ package enum LineProblem: Error, Equatable, Sendable {
     case unsupported(field: String)
     /// The row is written otherwise than the file's first one, of line `line`.
     case otherForm(found: RowForm, first: RowForm, line: Int)
+    /// OpenAI's older way to write calls: `function_call`, `functions`.
+    case olderCall(field: String)
     /// Two answers that are conversations, and that do not begin with the same question.
     case noCommonPrompt
     /// A preference row whose two answers are the same.

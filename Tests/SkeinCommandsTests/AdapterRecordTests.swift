@@ -87,6 +87,90 @@ import Testing
         }
     }
 
+    @Test(
+        "a base whose own template differs, or that has none, is remarked on, if any base will do")
+    func otherBaseTemplate() throws {
+        try withPlace { place in
+            func bare(_ template: String?) throws -> String {
+                var image = TinyModel().gguf()
+                image.metadata.removeAll { $0.key == "tokenizer.chat_template" }
+                if let template {
+                    image.metadata.append(("tokenizer.chat_template", .string(template)))
+                }
+                let path = place.directory + "/tiny.gguf"
+                try AtomicFile.write(image.bytes(), to: path)
+                return path
+            }
+            func warning(_ more: [String] = []) throws -> String {
+                let found = try place.run(
+                    [
+                        "generate", "--adapter", "run/adapter", "--prompt", "he", "--max-tokens",
+                        "1", "--any-base",
+                    ] + more)
+                #expect(found.status == 0, "\(found.error)")
+                return found.error.contains("than it has learned") ? found.error : ""
+            }
+            let trained = try place.run(Self.train)
+            #expect(trained.status == 0, "\(trained.error)")
+            #expect(try warning() == "")
+            _ = try bare(Self.template)
+            #expect(try warning().contains("with another chat template than this model's own"))
+            #expect(try warning(["--chat-template", "t.jinja"]).contains("t.jinja"))
+            _ = try bare(nil)
+            #expect(try warning().contains("with a chat template, and is used without one"))
+            // Trained without one, since the model had none.
+            try DiskStore().remove(place.directory + "/run")
+            let plain = try place.run(Self.train)
+            #expect(plain.status == 0, "\(plain.error)")
+            #expect(try warning() == "")
+            _ = try bare(Self.template)
+            #expect(try warning().contains("without a chat template (--prompt-format eos)"))
+            #expect(try warning(["--raw"]) == "")
+            // Training that starts from it says so, too.
+            let next = try place.run(
+                Self.train.map { $0 == "run" ? place.directory + "/next" : $0 } + [
+                    "--init-adapter", place.directory + "/run/adapter", "--any-base",
+                ])
+            #expect(next.status == 0 && next.error.contains("without a chat template"))
+        }
+    }
+
+    @Test("an argument that the template does not know is said to do nothing")
+    func unknownArgument() throws {
+        try withPlace { place in
+            let ask = [
+                "generate", "--prompt", "he", "--max-tokens", "1", "--chat-template", "t.jinja",
+                "--template-argument",
+            ]
+            let right = try place.run(ask + ["a=of"])
+            #expect(right.status == 0 && !right.error.contains("does nothing"), "\(right.error)")
+            let wrong = try place.run(ask + ["aa=of"])
+            #expect(wrong.status == 0 && wrong.error.contains("no variable aa, so it does nothing"))
+        }
+    }
+
+    @Test("the card's command keeps of each list of files as many folders as it takes")
+    func heldOutLists() throws {
+        try withPlace { place in
+            for folder in ["aa", "bb"] {
+                try AtomicFile.makeDirectory(place.directory + "/" + folder)
+                try AtomicFile.write(
+                    "{\"prompt\": \"\(folder)\", \"completion\": \"he\"}\n",
+                    to: place.directory + "/\(folder)/v.jsonl")
+            }
+            let lists = "\(place.directory)/aa/v.jsonl,\(place.directory)/bb/v.jsonl"
+            let trained = try place.run(
+                Self.train + ["--valid-data", lists, "--test-data", lists])
+            #expect(trained.status == 0, "\(trained.error)")
+            let card = try String(
+                decoding: BoundedInput.read(
+                    path: place.directory + "/run/adapter/README.md", limit: 1 << 20), as: UTF8.self
+            )
+            #expect(card.contains("--valid-data aa/v.jsonl,bb/v.jsonl"))
+            #expect(card.contains("--test-data aa/v.jsonl,bb/v.jsonl"))
+        }
+    }
+
     @Test("a run goes on with the same template under another path, and not with another one")
     func movedTemplate() throws {
         try withPlace { place in

@@ -22,7 +22,7 @@ struct AdapterNotesTests {
     private func copy(
         from source: String, _ old: AdapterFormat, to target: String, _ new: AdapterFormat
     ) throws {
-        try AdapterNotes(of: source).write(
+        try AdapterNotes(of: source) { Issue.record("\($0)") }.write(
             to: target, new, from: AdapterNotes.Weights(of: source, old),
             to: AdapterNotes.Weights(of: target, new))
     }
@@ -51,7 +51,9 @@ struct AdapterNotesTests {
                     "metadata.json": metadata, "other.txt": "no",
                 ])
             try make(target, ["adapter_model.safetensors": "w"])
-            #expect(try AdapterNotes(of: source).names == ["README.md", "metadata.json"])
+            let notes = AdapterNotes(of: source) { Issue.record("\($0)") }
+            #expect(notes.names == ["README.md", "metadata.json"])
+            #expect(AdapterNotes.names(in: source) == notes.names)
             try copy(from: source, .peft, to: target, .peft)
             #expect(try text(target, "README.md") == Self.card)
             #expect(try text(target, "metadata.json") == metadata)
@@ -96,15 +98,24 @@ struct AdapterNotesTests {
                 try copy(from: source, .peft, to: source, .peft)
                 #expect(try text(source, "README.md") == card)
             }
-            #expect(try AdapterNotes(of: directory).names.isEmpty)
-            #expect(try AdapterNotes(of: directory + "/adapter.gguf").names.isEmpty)
-            try make(
-                source, ["metadata.json": String(repeating: " ", count: (1 << 20) + 1)])
-            #expect(
-                throws: FormatError.overLimit(
-                    path: source + "/metadata.json", field: "bytes", limit: 1 << 20,
-                    found: (1 << 20) + 1)
-            ) { try AdapterNotes(of: source) }
+            for path in [directory, directory + "/adapter.gguf"] {
+                #expect(AdapterNotes(of: path) { Issue.record("\($0)") }.names.isEmpty)
+                #expect(AdapterNotes.names(in: path).isEmpty)
+            }
+        }
+    }
+
+    @Test("a card or metadata that cannot be taken along is left behind with a word, not an error")
+    func left() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let source = directory + "/a"
+            try make(source, ["metadata.json": String(repeating: " ", count: (1 << 20) + 1)])
+            try AtomicFile.makeDirectory(source + "/README.md")
+            var said: [String] = []
+            #expect(AdapterNotes(of: source) { said.append($0) }.names.isEmpty)
+            #expect(said.count == 2)
+            #expect(said.first?.contains("README.md is left behind: this is a directory") == true)
+            #expect(said.last?.contains("more than 1048576 bytes") == true)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinHub
 import Testing
 
@@ -34,5 +35,18 @@ struct HubReferenceTests {
         #expect(HubInput.reference("run/adapter@main:a.gguf", as: .adapter) == nil)
         #expect(HubInput.reference("run/adapter", as: .model) != nil)
         #expect(HubInput.reference("o/lora", as: .adapter)?.name == "lora")
+    }
+
+    @Test("a mistyped adapter in a folder that is here is a path, and downloads nothing")
+    func mistyped() throws {
+        // Names of the Hub are no absolute paths: the folder is one of the working directory.
+        let here = FileManager.default.currentDirectoryPath
+        let folder = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: here).sorted().first {
+                HubReference($0 + "/adpater") != nil
+            })
+        #expect(HubInput.reference(folder + "/adpater", as: .adapter) == nil)
+        #expect(HubInput.reference(folder + "/adpater", as: .model) != nil)
+        #expect(HubInput.reference("none-\(folder)/adpater", as: .adapter) != nil)
     }
 }

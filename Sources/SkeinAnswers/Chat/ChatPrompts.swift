@@ -7,6 +7,8 @@ package struct ChatPrompts: Sendable {
     private let renderer: Result<ChatRenderer?, any Error>
     /// The template's text; nil if the model has none.
     package let source: String?
+    /// Says that an argument is none of the template's; nil: all are.
+    package let unusedArgument: ChatTemplateError?
     /// How the model writes calls.
     package let format: ToolFormat
 
@@ -22,6 +24,12 @@ package struct ChatPrompts: Sendable {
         let found = try? renderer.get()
         source = try? found?.template.source
         format = found?.format ?? .described
+        do throws(ChatTemplateError) {
+            try found.map { found throws(ChatTemplateError) in try settings.check(found.templates) }
+            unusedArgument = nil
+        } catch {
+            unusedArgument = error
+        }
     }
 
     /// The tokens of a conversation, up to the beginning of the answer.

@@ -54,7 +54,13 @@ enum RepositoryNames {
     /// - Throws: `HubError`.
     static func path(_ text: String, as kind: HubKind, _ io: CommandIO) throws -> String {
         guard let reference = HubInput.reference(text, as: kind) else { return text }
-        return try path(of: reference, as: kind, asksServer: false, io)
+        do {
+            return try path(of: reference, as: kind, asksServer: false, io)
+        } catch let error as HubError where !error.saysThatNoPath {
+            io.log.info(
+                "no file or folder has the path \(text), so it was taken for a name of the Hub")
+            throw error
+        }
     }
 
     /// The path of a model or an adapter, with progress on standard error.

@@ -14,13 +14,31 @@ package struct AdapterNotes: Sendable, Equatable {
     private var card: [UInt8]?
     private var metadata: [UInt8]?
 
-    /// Reads them.
+    /// Reads them. One that cannot be read, or is longer than such files are, is none: it is not needed.
     ///
-    /// - Parameter path: the adapter's folder; the file of a GGUF adapter has none.
-    /// - Throws: `FileError`; `FormatError.overLimit`.
-    package init(of path: String) throws {
-        card = try Self.bytes(Self.cardName, in: path, limit: Self.cardBytes)
-        metadata = try Self.bytes(Self.metadataName, in: path, limit: Self.metadataBytes)
+    /// - Parameters:
+    ///   - path: the adapter's folder; the file of a GGUF adapter has none.
+    ///   - left: gets what to say of each file that is left behind.
+    package init(of path: String, left: (String) -> Void) {
+        func bytes(_ name: String, _ limit: Int) -> [UInt8]? {
+            do {
+                return try Self.bytes(name, in: path, limit: limit)
+            } catch {
+                let why = (error as? any Explained)?.explanation.what ?? "\(error)"
+                left("\(FilePath.join(path, name)) is left behind: \(why)")
+                return nil
+            }
+        }
+        card = bytes(Self.cardName, Self.cardBytes)
+        metadata = bytes(Self.metadataName, Self.metadataBytes)
+    }
+
+    /// Names of the files that are there.
+    ///
+    /// - Parameter path: the adapter's folder.
+    /// - Returns: of card and metadata.
+    package static func names(in path: String) -> [String] {
+        [cardName, metadataName].filter { DiskStore().exists(FilePath.join(path, $0)) }
     }
 
     private static func bytes(
@@ -30,10 +48,18 @@ package struct AdapterNotes: Sendable, Equatable {
         guard DiskStore().exists(path) else { return nil }
         let bytes = try RegularFile.bytes(of: path, from: 0, limit: limit + 1)
         guard bytes.count <= limit else {
-            throw FormatError.overLimit(
-                path: path, field: "bytes", limit: UInt64(limit), found: UInt64(bytes.count))
+            throw Oversized(limit: limit)
         }
         return bytes
+    }
+
+    private struct Oversized: Error, Explained {
+        let limit: Int
+
+        var explanation: Explanation {
+            Explanation(
+                what: "it has more than \(limit) bytes", remedy: "shorten it", status: .badData)
+        }
     }
 
     /// Names of the files.

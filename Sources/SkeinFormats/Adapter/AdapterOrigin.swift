@@ -39,22 +39,28 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     package var data: Data?
     /// Every option that shapes the result, as text.
     package var recipe: [String: String]?
-    /// SHA-256 of the chat template that was chosen (`--chat-template`), which the recipe names; nil, and
-    /// not written, for the model's own.
+    /// How rows became text, which the recipe may leave to the model ("auto"); nil, and not written, in
+    /// records of older versions.
+    package var promptFormat: String?
+    /// SHA-256 of the chat template; nil, and not written, without one. Older versions wrote it only for one
+    /// that was chosen (`--chat-template`).
     package var chatTemplateSHA256: String?
 
     package init(
-        base: Base, data: Data?, recipe: [String: String]?, chatTemplateSHA256: String? = nil
+        base: Base, data: Data?, recipe: [String: String]?, promptFormat: String? = nil,
+        chatTemplateSHA256: String? = nil
     ) {
         self.base = base
         self.data = data
         self.recipe = recipe
+        self.promptFormat = promptFormat
         self.chatTemplateSHA256 = chatTemplateSHA256
     }
 
     enum CodingKeys: String, CodingKey {
         case base = "base_model"
         case data, recipe
+        case promptFormat = "prompt_format"
         case chatTemplateSHA256 = "chat_template_sha256"
     }
 
@@ -82,6 +88,9 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
                         ("sha256", .string(data.sha256)),
                     ])
                 ))
+        }
+        if let promptFormat {
+            fields.append((CodingKeys.promptFormat.rawValue, .string(promptFormat)))
         }
         if let recipe {
             let sorted = recipe.sorted { $0.key < $1.key }

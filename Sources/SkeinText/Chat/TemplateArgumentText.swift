@@ -8,7 +8,7 @@ package enum TemplateArgumentText {
     package static func fields(of text: String) -> [JSONField]? {
         if text.hasPrefix("{") {
             guard case .object(let fields)? = try? JSONValue(parsing: text.utf8),
-                fields.allSatisfy({ isName($0.name) })
+                fields.allSatisfy({ isName($0.name) && !isMisspelled($0.value) })
             else { return nil }
             return fields
         }
@@ -18,12 +18,18 @@ package enum TemplateArgumentText {
             let name = String(part[..<border])
             let value = String(part[part.index(after: border)...])
             guard isName(name), !fields.contains(where: { $0.name == name }) else { return nil }
-            // As Python has them they would be texts, and true, all of them.
-            guard !["True", "False", "None"].contains(value) else { return nil }
-            fields.append(
-                .init(name: name, value: (try? JSONValue(parsing: value.utf8)) ?? .text(value)))
+            let read = (try? JSONValue(parsing: value.utf8)) ?? .text(value)
+            guard !isMisspelled(read) else { return nil }
+            fields.append(.init(name: name, value: read))
         }
         return fields
+    }
+
+    /// Whether a value is meant as Python's True, False or None. It would be a text, and true in
+    /// conditions.
+    private static func isMisspelled(_ value: JSONValue) -> Bool {
+        guard let text = value.string else { return false }
+        return ["true", "false"].contains(text.lowercased()) || text == "None"
     }
 
     /// Two accepted texts as one that has the arguments of both.

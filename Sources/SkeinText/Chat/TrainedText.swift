@@ -8,6 +8,8 @@ import SkeinJSON
 /// template, with the same arguments, or none.
 package struct TrainedText: Sendable {
     private let recipe: [String: String]
+    /// nil: the record leaves it to the model.
+    private let promptFormat: String?
     private let templateDigest: String?
 
     /// nil for an adapter that does not say how it was trained.
@@ -16,6 +18,7 @@ package struct TrainedText: Sendable {
     package init?(_ origin: AdapterOrigin?) {
         guard let origin, let recipe = origin.recipe else { return nil }
         self.recipe = recipe
+        promptFormat = origin.promptFormat
         templateDigest = origin.chatTemplateSHA256
     }
 
@@ -59,7 +62,7 @@ package struct TrainedText: Sendable {
     ) throws -> [String] {
         let given = recipe[Option.format.rawValue] ?? "auto"
         let hadTemplate = recipe[Option.template.rawValue] != nil || model.chatTemplate != nil
-        let format = given == "auto" ? (hadTemplate ? "chat" : "eos") : given
+        let format = promptFormat ?? (given == "auto" ? (hadTemplate ? "chat" : "eos") : given)
         let source = try settings.source(for: model)
         let isChat = usesTemplate && source != nil
         guard format == "chat", isChat else {
@@ -83,7 +86,12 @@ package struct TrainedText: Sendable {
                 "it was trained \(then ?? "without --\(option.rawValue)"), and is used "
                     + (now ?? "without"))
         }
-        compare(.template, isSame(source?.text, settings.template, model), settings.template)
+        let isSame = isSame(source?.text, settings.template, model)
+        if !isSame, recipe[Option.template.rawValue] == nil, settings.template == nil {
+            differences.append("it was trained with another chat template than this model's own")
+        } else {
+            compare(.template, isSame, settings.template)
+        }
         let arguments = recipe[Option.arguments.rawValue].flatMap {
             TemplateArgumentText.fields(of: $0)
         }
@@ -97,12 +105,12 @@ package struct TrainedText: Sendable {
 
     /// Whether the template here is that of the training.
     private func isSame(_ source: String?, _ name: String?, _ model: ModelFiles) -> Bool {
+        if let templateDigest {
+            return source.map { SHA256.digest(of: $0).description } == templateDigest
+        }
         guard let trained = recipe[Option.template.rawValue] else {
             // The model's own, whatever it is called here.
             return name == nil || source.map { $0.isSame(as: model.chatTemplate ?? "") } ?? true
-        }
-        if let templateDigest {
-            return source.map { SHA256.digest(of: $0).description } == templateDigest
         }
         return name.map { FilePath.name(of: $0) } == trained
     }

@@ -58,7 +58,14 @@ struct ConversationReader {
             }
         }
         switch value {
-        case .null, .list([]), .object([]), .bool(false): return nil
+        case .null, .list([]), .object([]), .bool(false):
+            // A key of this name may be anything else.
+            if case .list(let functions)? = object["functions"], !functions.isEmpty,
+                functions.allSatisfy({ $0["name"]?.string != nil })
+            {
+                throw .olderCall(field: "functions")
+            }
+            return nil
         case .list:
             try checkDepth(of: value, fields.key(.tools))
             return value
@@ -117,6 +124,9 @@ struct ConversationReader {
         _ item: JSONValue, _ fields: [JSONField], _ place: String
     ) throws(LineProblem) -> ChatMessage {
         let role = try string("role", of: item, place)
+        if item["function_call"] ?? .null != .null {
+            throw .olderCall(field: "\(place).function_call")
+        }
         try checkContent(of: item, place)
         if role.lowercased() == ChatRole.caller, let text = item["content"]?.string {
             return try Self.call(text, "\(place).content")

@@ -32,6 +32,10 @@ extension DataStudy {
             "\(Figures.count($0, "row")) ending without an end-of-turn: the model does not learn to "
                 + "stop there"
         }
+        add(rows.filter { !$0.sequences.isEmpty && $0.endsATurn && $0.tokens > maximumLength }) {
+            "\(Figures.count($0, "row")) longer than --max-length \(maximumLength): what the model should "
+                + "learn beyond it is cut off"
+        }
         for remark in RowRemark.allCases where DataWarning.matters(remark, lines, format) {
             add(rows.filter { $0.remarks.contains(remark) }, remark.text)
         }

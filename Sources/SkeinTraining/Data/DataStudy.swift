@@ -21,7 +21,8 @@ package struct DataStudy: Sendable {
         /// Sequences as they will be trained, of which each has a token with loss; none for a row that
         /// is skipped.
         package let sequences: [TokenizedRow]
-        /// Whether its last token with loss ends a turn or the text, so that the model learns to stop.
+        /// Whether its last token with loss ends a turn or the text, apart from white space, so that the
+        /// model learns to stop; true for a piece of a long text that goes on in the next row.
         package let endsATurn: Bool
         /// What may be wrong with it.
         package let remarks: RowRemarks
@@ -43,7 +44,7 @@ package struct DataStudy: Sendable {
     /// Reads and encodes data files as `skein train` does.
     ///
     /// - Parameters:
-    ///   - files: of which the training and the validation files are read.
+    ///   - files: of which all are read; of validation and test rows only what is trained on, too, is told.
     ///   - encoder: with the maximum length of the run.
     ///   - fields: which keys hold the parts of a row.
     ///   - skippingBadLines: pass over malformed rows.
@@ -64,6 +65,7 @@ package struct DataStudy: Sendable {
             skippingBadLines: skippingBadLines)
         let training = try reader.read(files.train)
         let held = try files.validation.map { try reader.read($0, allowingNone: true) }
+        let tested = try files.test.map { try reader.read($0, allowingNone: true) }
         rows = training.rows
         lines = training.joined.lines
         format = encoder.format
@@ -101,6 +103,7 @@ package struct DataStudy: Sendable {
         warnings = DataWarning.ofRows(
             lines: lines, encoded: Self.cut(training, to: maximumLength), split: split,
             validation: held.map { Self.cut($0, to: encoder.maximumLength) },
+            test: tested.map { Self.cut($0, to: encoder.maximumLength) },
             maximumLength: maximumLength, format: format)
     }
 
@@ -134,14 +137,14 @@ package struct DataStudy: Sendable {
             longest: files.rows.reduce(0) { max($0, $1.tokens) })
     }
 
-    private struct Files {
+    fileprivate struct Files {
         let rows: [Row]
         let joined: EncodedFile
         let count: Int
         let shares: [DataShares.Share]
     }
 
-    private struct Reader {
+    fileprivate struct Reader {
         let encoder: RowEncoder
         let maximumLength: Int
         let fields: RowFields
@@ -155,8 +158,15 @@ package struct DataStudy: Sendable {
                     path: file.path, fields: fields, skippingBadLines: skippingBadLines,
                     allowingNone: allowingNone)
                 // What is trained of a row is bounded and checked below, once it is cut.
-                let encoded = try encoder.encodeWithRemarks(
-                    pairs, rowTokens: .max, checksTokens: false)
+                let encoded: EncodedPairs
+                do {
+                    encoded = try encoder.encodeWithRemarks(
+                        pairs, rowTokens: .max, checksTokens: false)
+                } catch TrainingError.noLossTokens(let path, let count, _) {
+                    // The run's length, which may not be the cause.
+                    throw TrainingError.noLossTokens(
+                        path: path, rows: count, maximumLength: maximumLength)
+                }
                 let base = parts.reduce(0) { $0 + $1.lines.rowCount }
                 rows += try self.rows(pairs.path, encoded, base: base)
                 parts.append(EncodedFile(pairs, encoded))
@@ -172,6 +182,7 @@ package struct DataStudy: Sendable {
             _ path: String, _ pairs: EncodedPairs, base: Int
         ) throws -> [Row] {
             let encoded = pairs.rows
+            let lines = pairs.lines
             let ends = encoder.encoder.endOfTurnIDs.union(
                 [encoder.encoder.endID].compactMap(\.self))
             var groups = encoded.groups.makeIterator()
@@ -197,10 +208,28 @@ package struct DataStudy: Sendable {
                 return Row(
                     place: Place(path: path, line: pairs.lines[number]),
                     tokens: sequences.reduce(0) { max($0, $1.ids.count) }, sequences: kept,
-                    endsATurn: kept.allSatisfy { $0.ids.last.map(ends.contains) ?? false },
+                    endsATurn: goesOn(lines, number)
+                        || kept.allSatisfy { endsATurn($0.ids, ends) },
                     remarks: pairs.remarks[number])
             }
         }
+    }
+}
+
+extension DataStudy.Reader {
+    /// Whether a row is a piece of a text of which the next row is another one.
+    fileprivate func goesOn(_ lines: [Int], _ number: Int) -> Bool {
+        encoder.chunkLength != nil && number + 1 < lines.count && lines[number] == lines[number + 1]
+    }
+
+    /// Whether the last token that is no white space is an end. What a template marks as the answer may go
+    /// on beyond the end of the turn.
+    fileprivate func endsATurn(_ ids: [Int32], _ ends: Set<Int32>) -> Bool {
+        for id in ids.suffix(4).reversed() {
+            if ends.contains(id) { return true }
+            guard encoder.encoder.decode([id]).allSatisfy(\.isWhitespace) else { return false }
+        }
+        return false
     }
 }
 

@@ -254,7 +254,10 @@ private struct RowReader {
     }
 
     private func string(_ part: RowFields.Part) throws(LineProblem) -> String {
-        guard let value = self[part] else { throw .missing(field: fields.key(part)) }
+        guard let value = self[part] else {
+            let others = object.map(\.name).filter { !fields.keys.contains($0) }
+            throw .missing(field: fields.key(part), others: Array(others.prefix(8)))
+        }
         guard let text = value.string else {
             throw .wrongType(
                 field: fields.key(part), expected: "a string", found: value.kind)
@@ -278,6 +281,9 @@ private struct RowReader {
             default: break
             }
         }
+        if form == .text, fields.given.isEmpty, isComplete {
+            remarks.insert(.textAlone)
+        }
         let parts: [RowFields.Part] =
             switch form {
             case .preference: [.prompt, .chosen, .rejected]
@@ -293,6 +299,12 @@ private struct RowReader {
             remarks.insert(.explicitNull)
         }
         return remarks
+    }
+
+    /// Whether questions and answers stand beside a text, as in the data set of Stanford Alpaca.
+    private var isComplete: Bool {
+        self[.conversations]?.list?.isEmpty == false
+            || self[.instruction]?.string != nil && self[.output]?.string != nil
     }
 
     /// Whether something in a field is null. A field that is null itself is left out.

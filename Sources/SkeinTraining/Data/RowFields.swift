@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Which keys or columns of a row hold its parts (`--field prompt=question`).
 package struct RowFields: Sendable, Hashable {
@@ -82,7 +83,7 @@ package struct RowFields: Sendable, Hashable {
             else { return nil }
             let key = String(pair[pair.index(after: border)...])
             guard !key.isEmpty, given.updateValue(key, forKey: part) == nil,
-                given.values.count(where: { $0 == key }) == 1
+                given.values.count(where: { $0.isSame(as: key) }) == 1
             else { return nil }
         }
         self.given = given

@@ -20,6 +20,8 @@ package enum RowRemark: Int, CaseIterable, Sendable {
     case otherPrompt
     /// A line of a .txt file that goes on with the line before.
     case wrappedLine
+    /// "text" is learned as it is, and another complete form beside it is not.
+    case textAlone
 
     /// What is wrong with `count` rows, without a full stop.
     func text(_ count: Int) -> String {
@@ -54,6 +56,10 @@ package enum RowRemark: Int, CaseIterable, Sendable {
             "\(rows) of a .txt file that seem to go on with the line before, though each line is "
                 + "learned as a text by itself; --text-chunks on reads what blank lines separate as "
                 + "one text"
+        case .textAlone:
+            "\(rows) of which \"text\" is learned as it stands, with the question in it, and not what stands "
+                + "beside it; --field instruction=instruction (or conversations=conversations) learns "
+                + "the answer alone, --field text=text says that the text is meant"
         }
     }
 }

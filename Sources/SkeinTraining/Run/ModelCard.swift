@@ -127,17 +127,20 @@ extension TrainingConfiguration {
         let inputs = InputOptions.options.map {
             ($0.description, self.inputs.text(of: $0), plain.inputs.text(of: $0))
         }
-        let paths =
-            [InputOptions.table.validData, InputOptions.table.testData].map(\.description.name)
-            + [RecipeOptions.table.chatTemplate.description.name]
+        let lists = [InputOptions.table.validData, InputOptions.table.testData]
+            .map(\.description.name)
+        let template = RecipeOptions.table.chatTemplate.description.name
         return (recipe + inputs).compactMap { description, own, usual in
             guard let own, own != usual else { return nil }
             if description.isFlag { return (description.name, "") }
             if description.name == InputOptions.table.initAdapter.description.name {
                 return (description.name, BaseModelName(path: own).reference)
             }
+            if lists.contains(description.name) {
+                return (description.name, DataFiles.withoutFolders(own))
+            }
             return (
-                description.name, paths.contains(description.name) ? FilePath.name(of: own) : own
+                description.name, description.name == template ? FilePath.name(of: own) : own
             )
         }
     }

@@ -87,11 +87,12 @@ extension TrainingJob {
     ///   - jobs: runs that share the weights and take turns; at least one.
     ///   - available: bytes that the process may use; nil if the system does not say.
     ///   - threads: threads that compute.
+    ///   - bound: what allows less than the system has, for an error.
     ///   - keepsFeatures: whether a run keeps what its frozen blocks make of rows.
     /// - Returns: the residence and what the runs need with it.
     /// - Throws: `MemoryError.tooLarge`.
     package static func fit(
-        _ jobs: [TrainingJob], available: Int?, threads: Int,
+        _ jobs: [TrainingJob], available: Int?, threads: Int, bound: String? = nil,
         keepsFeatures: (TrainingJob) -> Bool = { $0.configuration.featureSettings != nil }
     ) throws -> (residence: WeightResidence, estimate: MemoryEstimate) {
         let configuration = jobs[0].configuration
@@ -133,7 +134,7 @@ extension TrainingJob {
         throw MemoryError.tooLarge(
             needed: estimate(wanted[wanted.count - 1], checkpointing, threads).total,
             available: available ?? 0, fitting: ways.first { $0.bytes <= available ?? 0 },
-            smallest: ways.map(\.bytes).min() ?? 0)
+            smallest: ways.map(\.bytes).min() ?? 0, bound: bound)
     }
 
     /// The same for this run alone.

@@ -28,8 +28,11 @@ package struct TrainingJob: Sendable {
     package let report: DataReport
     /// Whether tokens were encoded or cached; nothing depends on it.
     package let tokenOrigin: TokenOrigin
-    /// Says that the adapter it starts from names another base model; nil: it does not.
-    private let otherBaseName: String?
+    /// What may not fit between the adapter it starts from and this run.
+    private let initialWarnings: [String]
+    /// How rows become text, for the adapter's record: the format, and SHA-256 of the chat template if the
+    /// format has one.
+    private let trainedText: (format: PromptFormat, templateDigest: String?)
     /// What is answered after each validation.
     package let samplePrompts: [SamplePrompt]
     /// The text of ids, and the tokens that end an answer, for samples.
@@ -129,7 +132,16 @@ package struct TrainingJob: Sendable {
         self.shape = shape
         self.plan = plan
         initial = start.parameters
-        otherBaseName = start.otherBaseName
+        trainedText = (
+            encoder.format, encoder.format == .chat ? text.templateDigest?.description : nil
+        )
+        initialWarnings =
+            try start.loaded.map { loaded in
+                try [loaded.otherBaseName(than: model)].compactMap(\.self)
+                    + TrainedText.warnings(
+                        adapter: loaded.path, loaded.configuration.origin, from: configuration.chat,
+                        usesTemplate: encoder.format == .chat, model: model.raw)
+            } ?? []
         validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
         if configuration.requireImprovement == true, validation.isEmpty {
             throw TrainingError.badCombination(
@@ -189,7 +201,7 @@ package struct TrainingJob: Sendable {
         _ configuration: TrainingConfiguration, _ model: ModelDirectory, shape: AdapterShape,
         export: FusedExport?, modelDigest: Background<SHA256.Digest>
     ) throws -> (
-        parameters: AdapterParameters, digest: SHA256.Digest?, otherBaseName: String?
+        parameters: AdapterParameters, digest: SHA256.Digest?, loaded: LoadedAdapter?
     ) {
         guard let path = configuration.initAdapter else {
             return (
@@ -203,7 +215,7 @@ package struct TrainingJob: Sendable {
         if !configuration.anyBase { try loaded.check(base: modelDigest.wait()) }
         return (
             parameters, try RegularFile.digest(of: loaded.format.weights(of: path)).digest,
-            loaded.otherBaseName(than: model)
+            loaded
         )
     }
 
@@ -284,12 +296,13 @@ package struct TrainingJob: Sendable {
                 base: .init(
                     name: base.name, revision: base.revision, sha256: runFile.modelDigest),
                 data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
-                recipe: configuration.recipeTexts, chatTemplateSHA256: runFile.templateDigest))
+                recipe: configuration.recipeTexts, promptFormat: trainedText.format.rawValue,
+                chatTemplateSHA256: trainedText.templateDigest))
     }
 
     /// What an adapter of the embedding or the head means for this model and recipe.
     package var adapterWarnings: [String] {
-        var warnings = [otherBaseName].compactMap(\.self)
+        var warnings = initialWarnings
         let edges = shape.configuration.targets.filter { TargetModule.edges.contains($0) }
         if !edges.isEmpty, model.configuration.tiedEmbeddings {
             warnings.append(

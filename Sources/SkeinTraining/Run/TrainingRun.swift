@@ -55,7 +55,7 @@ package struct TrainingRun: Sendable {
             job.configuration.threads ?? SystemProcessors.usable
         let (residence, estimate) = try TrainingJob.fit(
             [job], available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
-            threads: threads)
+            threads: threads, bound: SystemMemory.bound)
         try report(.memory(estimate, residence))
         try job.configuration.featureSettings.map { try job.featurePlan($0).checkLimit() }
         let directory = try RunDirectory(path: output, resuming: isResuming)

@@ -70,7 +70,8 @@ struct SweepFeatures {
     mutating func fit(
         _ jobs: [TrainingJob], available: Int?, threads: Int
     ) throws -> (residence: WeightResidence, estimate: MemoryEstimate) {
-        let plain = try TrainingJob.fit(jobs, available: available, threads: threads)
+        let plain = try TrainingJob.fit(
+            jobs, available: available, threads: threads, bound: SystemMemory.bound)
         guard own != nil else { return plain }
         do {
             let keeping = try TrainingJob.fit(

@@ -45,14 +45,19 @@ import Testing
             }
             #expect(warnings.all.count == 2)
             // A run that is followed: with its first checkpoint.
+            let run = try ServeCase.writeAdapter(
+                models.root + "/run/other", model: models.model, seed: 6, baseName: "org/other")
             for step in [1, 2] {
-                try models.served.replace("followed", path: path, step: step)
+                try models.served.replace("followed", path: run, step: step)
             }
             #expect(warnings.all.count == 3)
             // What was refused is not remarked on.
             #expect(throws: ServeError.nameTaken(name: "other", from: .request)) {
                 try models.served.load("other", path: path)
             }
+            // What was said already is not said again, however often it is loaded.
+            #expect(models.served.unload("other"))
+            try models.served.load("other", path: path)
             #expect(warnings.all.count == 3)
         }
     }

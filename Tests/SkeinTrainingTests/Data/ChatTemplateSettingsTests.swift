@@ -242,9 +242,16 @@ import Testing
         #expect(
             try TemplateArgumentText.joined("a=1,b=2.0", #"{"c":-1e999}"#)
                 == #"{"a":1,"b":2.0,"c":-1e999}"#)
-        for python in ["a=True", "a=1,b=False", "a=None"] {
+        for python in [
+            "a=True", "a=1,b=False", "a=None", "a=FALSE", "a=tRUE", #"a="false""#,
+            #"{"a":"False"}"#, #"{"b":1,"a":"true"}"#, #"{"a":"None"}"#,
+        ] {
             #expect(TemplateArgumentText.fields(of: python) == nil)
         }
+        // Some templates have a value "none".
+        #expect(
+            TemplateArgumentText.fields(of: "effort=none")
+                == [JSONField(name: "effort", value: .text("none"))])
         #expect(
             TemplateArgumentText.fields(of: "a=false,b=null,c=Trueish")
                 == [

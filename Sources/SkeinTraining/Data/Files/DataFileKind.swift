@@ -62,7 +62,6 @@ enum DataFileKind: String, CaseIterable, Sendable {
         guard let error = ForeignFileError(path: path, bytes: bytes, use: .data) else { return nil }
         switch error.kind {
         case .webPage: return name.hasSuffix(".txt") || name.hasSuffix(".csv") ? nil : error
-        case .safetensors: return nil
         default: return error
         }
     }

@@ -135,10 +135,11 @@ struct DataList {
 
     /// Copies of a file would be held out and trained on, those of a weight are not.
     static func checkRepeated(_ files: [WeightedFile]) throws(DataListProblem) {
-        var known: Set<String> = []
+        // By its bytes: the same letters composed in another way are another file's name.
+        var known: Set<[UInt8]> = []
         for file in files {
             let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
-            guard known.insert(path).inserted else { throw .repeated(path: file.path) }
+            guard known.insert(Array(path.utf8)).inserted else { throw .repeated(path: file.path) }
         }
     }
 

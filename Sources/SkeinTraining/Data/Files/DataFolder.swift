@@ -6,7 +6,8 @@ struct DataFolder {
     /// Where its files are: the folder itself, or one in it.
     private let base: String
 
-    /// What a file is for. `names` are those that it may have, the first one mlx-lm's.
+    /// What a file is for. `names` are those that it may have, the first one mlx-lm's; `others` are more
+    /// that `datasets` knows, which are looked at where there is none of the first.
     enum Part: String {
         case train
         case validation
@@ -17,6 +18,14 @@ struct DataFolder {
             case .train: ["train"]
             case .validation: ["valid", "validation", "val", "dev"]
             case .test: ["test"]
+            }
+        }
+
+        var others: [String] {
+            switch self {
+            case .train: ["training"]
+            case .validation: []
+            case .test: ["testing", "eval", "evaluation"]
             }
         }
     }
@@ -54,13 +63,14 @@ struct DataFolder {
         base = others.first.map { FilePath.join(path, $0) } ?? path
     }
 
-    /// The files of a part.
+    /// The files of a part: beside those of training, or else in the folder itself.
     ///
     /// - Parameter part: which.
     /// - Returns: nil if there is none.
     /// - Throws: `TrainingError.severalDataFiles`, `.badShards`; `FileError`.
     func files(for part: Part) throws -> [WeightedFile]? {
-        try Self.files(for: part, in: base)
+        if let files = try Self.files(for: part, in: base) { return files }
+        return base == path || part == .train ? nil : try Self.files(for: part, in: path)
     }
 
     /// - Throws: also `TrainingError.noTrainingFile`; `ForeignFileError` or
@@ -78,12 +88,19 @@ struct DataFolder {
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
     /// is of another kind, else the parts `train-00000-of-00002.parquet` and so on, else all Parquet
-    /// files (or, without any, all .jsonl files) of the folder `train`, in order.
+    /// files (or, without any, all .jsonl, or .json, or .csv or .tsv files) of the folder `train`, in order.
     private static func files(for part: Part, in directory: String) throws -> [WeightedFile]? {
+        try files(for: part, called: part.names, in: directory)
+            ?? files(for: part, called: part.others, in: directory)
+    }
+
+    private static func files(
+        for part: Part, called wanted: [String], in directory: String
+    ) throws -> [WeightedFile]? {
         let names = try DiskStore().names(in: directory)
         let present = Set(names)
         for suffixes in [[".jsonl"], DataFileKind.suffixes] {
-            let found = part.names.flatMap { name in
+            let found = wanted.flatMap { name in
                 suffixes.map { name + $0 }.filter(present.contains)
             }
             guard found.count <= 1 else {
@@ -93,14 +110,18 @@ struct DataFolder {
                 return [WeightedFile(path: FilePath.join(directory, only))]
             }
         }
-        if let shards = try shards(of: part, in: directory, names) { return shards }
-        for name in part.names where present.contains(name) {
+        if let shards = try shards(of: wanted, in: directory, names) { return shards }
+        for name in wanted where present.contains(name) {
             let folder = FilePath.join(directory, name)
             guard DataFiles.isDirectory(folder) else { continue }
             let inner = try DiskStore().names(in: folder).filter { !$0.hasPrefix(".") }
-            if let shards = try shards(of: part, in: folder, inner) { return shards }
+            if let shards = try shards(of: wanted, in: folder, inner) { return shards }
             // Beside a file of training rows, a folder may be there for other reasons.
-            let kinds = present.contains("train.jsonl") ? [".parquet"] : [".parquet", ".jsonl"]
+            var kinds =
+                present.contains("train.jsonl")
+                ? [".parquet"] : [".parquet", ".jsonl", ".json", ".csv", ".tsv"]
+            // What save_to_disk writes describes itself in JSON.
+            if inner.contains("state.json") { kinds.removeAll { $0 == ".json" } }
             let found = kinds.map { suffix in inner.filter { $0.hasSuffix(suffix) } }
             guard let files = found.first(where: { !$0.isEmpty }) else { continue }
             try check(count: files.count)
@@ -119,11 +140,11 @@ struct DataFolder {
 
     /// All parts of a file that is in several.
     private static func shards(
-        of part: Part, in directory: String, _ names: [String]
+        of wanted: [String], in directory: String, _ names: [String]
     ) throws -> [WeightedFile]? {
         var found: [(name: String, index: Int, total: Int)] = []
         for name in names.sorted() {
-            for prefix in part.names {
+            for prefix in wanted {
                 guard let (index, total) = shardNumbers(name, prefix: prefix) else { continue }
                 found.append((name, index, total))
             }

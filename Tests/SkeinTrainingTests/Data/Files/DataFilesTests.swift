@@ -86,6 +86,18 @@ import Testing
                 }
             }
         }
+        // As datasets has it; a file called test wins.
+        for name in ["test", "testing", "eval", "evaluation"] {
+            try inFolder(["train.jsonl", name + ".jsonl"]) { directory in
+                let files = try DataFiles(path: directory)
+                #expect(files.test == [WeightedFile(path: directory + "/\(name).jsonl")])
+                #expect(files.validation == nil)
+            }
+        }
+        try inFolder(["train.jsonl", "test.jsonl", "eval.jsonl"]) { directory in
+            let files = try DataFiles(path: directory)
+            #expect(files.test == [WeightedFile(path: directory + "/test.jsonl")])
+        }
         try inFolder(["train.jsonl", "valid.jsonl", "dev.jsonl"]) { directory in
             #expect(
                 throws: TrainingError.severalDataFiles(
@@ -121,6 +133,11 @@ import Testing
             (["train/a.parquet", "val/b.parquet"], ["train/a.parquet"], ["val/b.parquet"]),
             // What is here wins over what is in folders.
             (["train.jsonl", "old/train.jsonl"], ["train.jsonl"], nil),
+            // Rows that are held out may lie beside the folder of those that are trained on.
+            (["data/train.jsonl", "validation.jsonl"], ["data/train.jsonl"], ["validation.jsonl"]),
+            (["train/a.json", "validation/b.json"], ["train/a.json"], ["validation/b.json"]),
+            (["training.csv", "dev.csv"], ["training.csv"], ["dev.csv"]),
+            (["train.jsonl", "training.jsonl"], ["train.jsonl"], nil),
         ]
         for (names, train, validation) in cases {
             try inFolder(names) { directory in
@@ -219,6 +236,14 @@ import Testing
                 #expect(throws: error, "\(text.prefix(100))") { try DataFiles(path: text) }
                 #expect(error.explanation.status == .usage)
             }
+            // Two files, though the letters of their names look the same.
+            let twins = ["caf\u{E9}", "cafe\u{301}"]
+            let both = twins.map { "\(directory)/\($0).jsonl" }.joined(separator: ",")
+            let found = try DataFiles(path: both)
+            #expect(found.train.count == 2)
+            #expect(
+                RowFields("prompt=\(twins[0]),completion=\(twins[1])") != nil
+                    && RowFields("prompt=\(twins[0]),completion=\(twins[0])") == nil)
             #expect(
                 throws: TrainingError.badDataList(option: "valid-data", problem: .weightOfHeldOut)
             ) {
