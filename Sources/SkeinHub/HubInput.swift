@@ -23,7 +23,10 @@ package struct HubInput: Sendable {
         guard lstat(text, &status) != 0, let reference = HubReference(text) else { return nil }
         guard kind == .adapter else { return reference }
         let folder = text.prefix { $0 != "/" }
-        return reference.name == "adapter" || lstat(String(folder), &status) == 0 ? nil : reference
+        guard reference.name != "adapter" else { return nil }
+        // No path is meant where a revision or a file in a repository is named.
+        let isPlain = !text.contains("@") && !text.contains(":")
+        return isPlain && lstat(String(folder), &status) == 0 ? nil : reference
     }
 
     /// The path of what must be in the cache.

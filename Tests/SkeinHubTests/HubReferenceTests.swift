@@ -47,6 +47,7 @@ struct HubReferenceTests {
             })
         #expect(HubInput.reference(folder + "/adpater", as: .adapter) == nil)
         #expect(HubInput.reference(folder + "/adpater", as: .model) != nil)
+        #expect(HubInput.reference(folder + "/adpater@main", as: .adapter) != nil)
         #expect(HubInput.reference("none-\(folder)/adpater", as: .adapter) != nil)
     }
 }

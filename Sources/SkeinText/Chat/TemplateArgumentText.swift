@@ -4,11 +4,16 @@ import SkeinJSON
 /// Template arguments as the command line has them: `name=value`, several with commas between them,
 /// or a JSON object.
 package enum TemplateArgumentText {
-    /// nil if the text is neither. A value is JSON, or else a text.
-    package static func fields(of text: String) -> [JSONField]? {
+    /// A value is JSON, or else a text.
+    ///
+    /// - Parameters:
+    ///   - text: as given.
+    ///   - isRecorded: whether it is from a record. Older versions took Python's True, False and None as texts.
+    /// - Returns: nil if the text is neither.
+    package static func fields(of text: String, isRecorded: Bool = false) -> [JSONField]? {
         if text.hasPrefix("{") {
             guard case .object(let fields)? = try? JSONValue(parsing: text.utf8),
-                fields.allSatisfy({ isName($0.name) && !isMisspelled($0.value) })
+                fields.allSatisfy({ isName($0.name) })
             else { return nil }
             return fields
         }
@@ -18,18 +23,17 @@ package enum TemplateArgumentText {
             let name = String(part[..<border])
             let value = String(part[part.index(after: border)...])
             guard isName(name), !fields.contains(where: { $0.name == name }) else { return nil }
-            let read = (try? JSONValue(parsing: value.utf8)) ?? .text(value)
-            guard !isMisspelled(read) else { return nil }
-            fields.append(.init(name: name, value: read))
+            let read = try? JSONValue(parsing: value.utf8)
+            guard read != nil || isRecorded || !isMisspelled(value) else { return nil }
+            fields.append(.init(name: name, value: read ?? .text(value)))
         }
         return fields
     }
 
-    /// Whether a value is meant as Python's True, False or None. It would be a text, and true in
-    /// conditions.
-    private static func isMisspelled(_ value: JSONValue) -> Bool {
-        guard let text = value.string else { return false }
-        return ["true", "false"].contains(text.lowercased()) || text == "None"
+    /// Whether a value without quotes is meant as Python's True, False or None. It would be a text, and
+    /// true in conditions.
+    private static func isMisspelled(_ value: String) -> Bool {
+        ["true", "false"].contains(value.lowercased()) || value == "None"
     }
 
     /// Two accepted texts as one that has the arguments of both.

@@ -93,7 +93,7 @@ package struct TrainedText: Sendable {
             compare(.template, isSame, settings.template)
         }
         let arguments = recipe[Option.arguments.rawValue].flatMap {
-            TemplateArgumentText.fields(of: $0)
+            TemplateArgumentText.fields(of: $0, isRecorded: true)
         }
         compare(
             .arguments, Self.sorted(arguments ?? []) == Self.sorted(settings.arguments),

@@ -61,7 +61,9 @@ struct ConversationReader {
         case .null, .list([]), .object([]), .bool(false):
             // A key of this name may be anything else.
             if case .list(let functions)? = object["functions"], !functions.isEmpty,
-                functions.allSatisfy({ $0["name"]?.string != nil })
+                functions.allSatisfy({
+                    $0["name"]?.string != nil && $0["parameters"]?.fields != nil
+                })
             {
                 throw .olderCall(field: "functions")
             }
@@ -124,7 +126,8 @@ struct ConversationReader {
         _ item: JSONValue, _ fields: [JSONField], _ place: String
     ) throws(LineProblem) -> ChatMessage {
         let role = try string("role", of: item, place)
-        if item["function_call"] ?? .null != .null {
+        // Exporters write an empty one for none.
+        if case .object(let call)? = item["function_call"], !call.isEmpty {
             throw .olderCall(field: "\(place).function_call")
         }
         try checkContent(of: item, place)

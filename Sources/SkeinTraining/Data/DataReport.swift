@@ -42,12 +42,13 @@ package struct DataReport: Sendable, Equatable {
     ///   - trainingRows: rows of an epoch, each as often as it stands there.
     ///   - validation: rows of the validation file, if there is one.
     ///   - test: rows of the test files, if there are some.
+    ///   - unread: data files that look like held-out rows and are not read.
     ///   - plan: of the run.
     ///   - configuration: of the run.
     ///   - encoder: that encoded the rows.
     package init(
         lines: LineFacts, encoded: EncodedRows, split: Split, trainingRows: Int,
-        validation: EncodedRows?, test: EncodedRows? = nil, plan: StepPlan,
+        validation: EncodedRows?, test: EncodedRows? = nil, unread: [String] = [], plan: StepPlan,
         configuration: TrainingConfiguration, encoder: RowEncoder
     ) {
         let groups = encoded.groups
@@ -69,9 +70,11 @@ package struct DataReport: Sendable, Equatable {
             Self.parts(encoded.rows[groups[$0].lowerBound], decode: encoder.encoder.decode)
         }
         example = examples.first.map(Self.marked) ?? ""
-        warnings = DataWarning.all(
-            lines: lines, encoded: encoded, split: split, validation: validation, test: test,
-            plan: plan, configuration: configuration, format: encoder.format)
+        warnings =
+            DataWarning.all(
+                lines: lines, encoded: encoded, split: split, validation: validation, test: test,
+                plan: plan, configuration: configuration, format: encoder.format)
+            + (unread.isEmpty ? [] : [.unread(unread)])
     }
 
     /// The report as lines of text, without the warnings.

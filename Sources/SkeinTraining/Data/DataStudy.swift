@@ -100,11 +100,13 @@ package struct DataStudy: Sendable {
         let drawn = try DataShares(shares: training.shares).applied(
             to: split.training.flatMap { usable[$0].sequences })
         epochRows = drawn.draw?.rowCount ?? TokenizedRow.groups(of: drawn.rows).count
-        warnings = DataWarning.ofRows(
-            lines: lines, encoded: Self.cut(training, to: maximumLength), split: split,
-            validation: held.map { Self.cut($0, to: encoder.maximumLength) },
-            test: tested.map { Self.cut($0, to: encoder.maximumLength) },
-            maximumLength: maximumLength, format: format)
+        warnings =
+            DataWarning.ofRows(
+                lines: lines, encoded: Self.cut(training, to: maximumLength), split: split,
+                validation: held.map { Self.cut($0, to: encoder.maximumLength) },
+                test: tested.map { Self.cut($0, to: encoder.maximumLength) },
+                maximumLength: maximumLength, format: format)
+            + (files.unread.isEmpty ? [] : [.unread(files.unread)])
     }
 
     /// Rows without a token to learn.

@@ -19,6 +19,8 @@ package enum DataWarning: Sendable, Equatable {
     case samePrompt(count: Int, rows: Int, isTest: Bool)
     /// Rows that may train other text than was meant; `first` is where the first one is.
     case remark(RowRemark, count: Int, first: String)
+    /// Data files in the folder that look like held-out rows, and that are not read.
+    case unread([String])
     case fewSteps(count: Int)
     case allWarmup(warmupSteps: Int, steps: Int)
     /// DPO compares with the base model, not with the adapter that the run starts from.
@@ -168,6 +170,10 @@ package enum DataWarning: Sendable, Equatable {
                 + "row with another answer; \(isTest ? "the test" : "validation") may look too good"
         case .remark(let remark, let count, let first):
             "\(remark.text(count)); the first is \(first)"
+        case .unread(let paths):
+            "not read, though its name says held-out rows: "
+                + paths.prefix(4).map { ForeignText.shown($0) }.joined(separator: ", ")
+                + "; give it with --valid-data or --test-data"
         case .fewSteps(let count):
             "the run has only \(count) steps; raise --epochs or lower --batch-size"
         case .allWarmup(let warmupSteps, let steps):

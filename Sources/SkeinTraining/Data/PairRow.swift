@@ -304,7 +304,9 @@ private struct RowReader {
     /// Whether questions and answers stand beside a text, as in the data set of Stanford Alpaca.
     private var isComplete: Bool {
         self[.conversations]?.list?.isEmpty == false
-            || self[.instruction]?.string != nil && self[.output]?.string != nil
+            || [RowFields.Part.instruction, .output].allSatisfy {
+                self[$0]?.string?.isEmpty == false
+            }
     }
 
     /// Whether something in a field is null. A field that is null itself is left out.

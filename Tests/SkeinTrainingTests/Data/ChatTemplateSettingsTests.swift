@@ -243,15 +243,20 @@ import Testing
             try TemplateArgumentText.joined("a=1,b=2.0", #"{"c":-1e999}"#)
                 == #"{"a":1,"b":2.0,"c":-1e999}"#)
         for python in [
-            "a=True", "a=1,b=False", "a=None", "a=FALSE", "a=tRUE", #"a="false""#,
-            #"{"a":"False"}"#, #"{"b":1,"a":"true"}"#, #"{"a":"None"}"#,
+            "a=True", "a=1,b=False", "a=None", "a=FALSE", "a=tRUE",
         ] {
             #expect(TemplateArgumentText.fields(of: python) == nil)
+            // Records of older versions have them.
+            #expect(TemplateArgumentText.fields(of: python, isRecorded: true) != nil)
         }
-        // Some templates have a value "none".
-        #expect(
-            TemplateArgumentText.fields(of: "effort=none")
-                == [JSONField(name: "effort", value: .text("none"))])
+        // Some templates have a value "none", and in quotes a text is meant.
+        for (text, value) in [
+            ("a=none", "none"), (#"a="false""#, "false"), (#"{"a":"true"}"#, "true"),
+        ] {
+            #expect(
+                TemplateArgumentText.fields(of: text) == [JSONField(name: "a", value: .text(value))]
+            )
+        }
         #expect(
             TemplateArgumentText.fields(of: "a=false,b=null,c=Trueish")
                 == [

@@ -100,7 +100,8 @@ import Testing
         for line in [alpaca, shared] { #expect(try remarks(line).contains(.textAlone)) }
         for line in [
             #"{"text":"a"}"#, #"{"text":"a","instruction":"i"}"#, #"{"text":"a","output":"o"}"#,
-            #"{"text":"a","conversations":[]}"#, #"{"text":"a","instruction":null,"output":"o"}"#,
+            #"{"text":"a","conversations":[]}"#, #"{"text":"a","instruction":"","output":""}"#,
+            #"{"text":"a","instruction":null,"output":"o"}"#,
         ] {
             #expect(try !remarks(line).contains(.textAlone), "\(line)")
         }
@@ -127,12 +128,17 @@ import Testing
             try row("{\(plain),\"functions\":[{\"name\":\"f\",\"parameters\":{}}]}")
         }
         // The key may be anything else.
-        for other in ["null", "[]", "[1]", "\"f\"", "[{\"title\":\"f\"}]"] {
+        for other in [
+            "null", "[]", "[1]", "\"f\"", "[{\"title\":\"f\"}]",
+            "[{\"name\":\"f\",\"code\":\"def\"}]",
+        ] {
             _ = try row("{\(plain),\"functions\":\(other)}")
         }
-        let null = plain.replacing(
-            "\"content\":\"a\"", with: "\"content\":\"a\",\"function_call\":null")
-        _ = try row("{\(null)}")
+        for none in ["null", "{}", "\"\"", "[]", "false"] {
+            let empty = plain.replacing(
+                "\"content\":\"a\"", with: "\"content\":\"a\",\"function_call\":\(none)")
+            _ = try row("{\(empty)}")
+        }
     }
 
     @Test("an answer under another key is named in the remedy")

@@ -8,6 +8,8 @@ package struct DataFiles: Sendable, Equatable {
     /// Without weights; nil: a share of the training rows is held out instead.
     package let validation: [WeightedFile]?
     package let test: [WeightedFile]?
+    /// Of a folder: data files in it that people may take for held-out rows, and that are not read.
+    package let unread: [String]
 
     /// Finds the files behind `--data`, `--valid-data` and `--test-data`.
     ///
@@ -28,6 +30,15 @@ package struct DataFiles: Sendable, Equatable {
         train = try folder?.trainingFiles() ?? DataList(path, option: "data").files
         self.validation = try held(validation, "valid-data", .validation)
         self.test = try held(test, "test-data", .test)
+        let (validation, test) = (self.validation, self.test)
+        unread =
+            try folder?.unread(besides: train + (validation ?? []) + (test ?? [])) {
+                switch $0 {
+                case .train: true
+                case .validation: validation != nil
+                case .test: test != nil
+                }
+            } ?? []
     }
 
     /// Several texts of files, each as `--data` has it.
@@ -58,6 +69,7 @@ package struct DataFiles: Sendable, Equatable {
         self.train = train
         self.validation = validation
         test = nil
+        unread = []
     }
 
     /// Files whose rows are evaluated.
@@ -90,6 +102,11 @@ package struct DataFiles: Sendable, Equatable {
         }
         return parts.map { $0.suffix(kept ?? deepest).joined(separator: "/") }
             .joined(separator: ",")
+    }
+
+    /// A path without dots, by its bytes: the same letters composed in another way are another name.
+    static func place(of path: String) -> [UInt8] {
+        Array(URL(fileURLWithPath: path).standardizedFileURL.path.utf8)
     }
 
     static func isDirectory(_ path: String) -> Bool {
@@ -135,11 +152,11 @@ struct DataList {
 
     /// Copies of a file would be held out and trained on, those of a weight are not.
     static func checkRepeated(_ files: [WeightedFile]) throws(DataListProblem) {
-        // By its bytes: the same letters composed in another way are another file's name.
         var known: Set<[UInt8]> = []
         for file in files {
-            let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
-            guard known.insert(Array(path.utf8)).inserted else { throw .repeated(path: file.path) }
+            guard known.insert(DataFiles.place(of: file.path)).inserted else {
+                throw .repeated(path: file.path)
+            }
         }
     }
 

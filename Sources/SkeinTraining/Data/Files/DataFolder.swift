@@ -6,8 +6,7 @@ struct DataFolder {
     /// Where its files are: the folder itself, or one in it.
     private let base: String
 
-    /// What a file is for. `names` are those that it may have, the first one mlx-lm's; `others` are more
-    /// that `datasets` knows, which are looked at where there is none of the first.
+    /// What a file is for. `names` are those that it may have, the first one mlx-lm's.
     enum Part: String {
         case train
         case validation
@@ -18,14 +17,6 @@ struct DataFolder {
             case .train: ["train"]
             case .validation: ["valid", "validation", "val", "dev"]
             case .test: ["test"]
-            }
-        }
-
-        var others: [String] {
-            switch self {
-            case .train: ["training"]
-            case .validation: []
-            case .test: ["testing", "eval", "evaluation"]
             }
         }
     }
@@ -63,14 +54,68 @@ struct DataFolder {
         base = others.first.map { FilePath.join(path, $0) } ?? path
     }
 
-    /// The files of a part: beside those of training, or else in the folder itself.
+    /// The files of a part.
     ///
     /// - Parameter part: which.
     /// - Returns: nil if there is none.
     /// - Throws: `TrainingError.severalDataFiles`, `.badShards`; `FileError`.
     func files(for part: Part) throws -> [WeightedFile]? {
-        if let files = try Self.files(for: part, in: base) { return files }
-        return base == path || part == .train ? nil : try Self.files(for: part, in: path)
+        try Self.files(for: part, in: base)
+    }
+
+    /// Names of held-out rows that `datasets` and people use, and for which nothing looks: a file of that
+    /// name may well be another thing, and runs began without it.
+    private static let otherNames: [(part: Part, names: [String])] = [
+        (.validation, Part.validation.names),
+        (.test, Part.test.names + ["testing", "eval", "evaluation"]),
+    ]
+
+    /// Data files that people may take for held-out rows, and that are not read: where there are no rows for
+    /// the part, those beside the training rows, in the folder itself and in `data/`; and folders beside a
+    /// folder `train`.
+    ///
+    /// - Parameters:
+    ///   - read: all files that are read.
+    ///   - has: whether there are rows for a part.
+    /// - Returns: paths, those of folders with a slash at their end.
+    /// - Throws: `FileError`.
+    func unread(besides read: [WeightedFile], has: (Part) -> Bool) throws -> [String] {
+        let known = Set(read.map { DataFiles.place(of: $0.path) })
+        let trainsInFolder = read.contains {
+            $0.path.hasPrefix(FilePath.join(base, "train") + "/")
+        }
+        var found: [String] = []
+        var folders = [base]
+        for folder in [path, FilePath.join(path, "data")] where DataFiles.isDirectory(folder) {
+            if !folders.contains(folder) { folders.append(folder) }
+        }
+        for folder in folders {
+            let names = try DiskStore().names(in: folder).sorted()
+            for (part, stems) in Self.otherNames where !has(part) {
+                for name in names {
+                    let whole = FilePath.join(folder, name)
+                    if Self.isData(name, called: stems), !DataFiles.isDirectory(whole),
+                        !known.contains(DataFiles.place(of: whole))
+                    {
+                        found.append(whole)
+                    } else if trainsInFolder, folder == base, stems.contains(name),
+                        DataFiles.isDirectory(whole),
+                        try DiskStore().names(in: whole).contains(where: { Self.isData($0) })
+                    {
+                        found.append(whole + "/")
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether a name is that of a data file, with one of the stems.
+    private static func isData(_ name: String, called stems: [String]? = nil) -> Bool {
+        ([".jsonl"] + DataFileKind.suffixes).contains { suffix in
+            guard name.hasSuffix(suffix) else { return false }
+            return stems?.contains(String(name.dropLast(suffix.count))) ?? true
+        }
     }
 
     /// - Throws: also `TrainingError.noTrainingFile`; `ForeignFileError` or
@@ -88,19 +133,12 @@ struct DataFolder {
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
     /// is of another kind, else the parts `train-00000-of-00002.parquet` and so on, else all Parquet
-    /// files (or, without any, all .jsonl, or .json, or .csv or .tsv files) of the folder `train`, in order.
+    /// files (or, without any, all .jsonl files) of the folder `train`, in order.
     private static func files(for part: Part, in directory: String) throws -> [WeightedFile]? {
-        try files(for: part, called: part.names, in: directory)
-            ?? files(for: part, called: part.others, in: directory)
-    }
-
-    private static func files(
-        for part: Part, called wanted: [String], in directory: String
-    ) throws -> [WeightedFile]? {
         let names = try DiskStore().names(in: directory)
         let present = Set(names)
         for suffixes in [[".jsonl"], DataFileKind.suffixes] {
-            let found = wanted.flatMap { name in
+            let found = part.names.flatMap { name in
                 suffixes.map { name + $0 }.filter(present.contains)
             }
             guard found.count <= 1 else {
@@ -110,18 +148,14 @@ struct DataFolder {
                 return [WeightedFile(path: FilePath.join(directory, only))]
             }
         }
-        if let shards = try shards(of: wanted, in: directory, names) { return shards }
-        for name in wanted where present.contains(name) {
+        if let shards = try shards(of: part, in: directory, names) { return shards }
+        for name in part.names where present.contains(name) {
             let folder = FilePath.join(directory, name)
             guard DataFiles.isDirectory(folder) else { continue }
             let inner = try DiskStore().names(in: folder).filter { !$0.hasPrefix(".") }
-            if let shards = try shards(of: wanted, in: folder, inner) { return shards }
+            if let shards = try shards(of: part, in: folder, inner) { return shards }
             // Beside a file of training rows, a folder may be there for other reasons.
-            var kinds =
-                present.contains("train.jsonl")
-                ? [".parquet"] : [".parquet", ".jsonl", ".json", ".csv", ".tsv"]
-            // What save_to_disk writes describes itself in JSON.
-            if inner.contains("state.json") { kinds.removeAll { $0 == ".json" } }
+            let kinds = present.contains("train.jsonl") ? [".parquet"] : [".parquet", ".jsonl"]
             let found = kinds.map { suffix in inner.filter { $0.hasSuffix(suffix) } }
             guard let files = found.first(where: { !$0.isEmpty }) else { continue }
             try check(count: files.count)
@@ -140,11 +174,11 @@ struct DataFolder {
 
     /// All parts of a file that is in several.
     private static func shards(
-        of wanted: [String], in directory: String, _ names: [String]
+        of part: Part, in directory: String, _ names: [String]
     ) throws -> [WeightedFile]? {
         var found: [(name: String, index: Int, total: Int)] = []
         for name in names.sorted() {
-            for prefix in wanted {
+            for prefix in part.names {
                 guard let (index, total) = shardNumbers(name, prefix: prefix) else { continue }
                 found.append((name, index, total))
             }

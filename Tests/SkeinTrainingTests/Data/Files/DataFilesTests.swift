@@ -86,23 +86,40 @@ import Testing
                 }
             }
         }
-        // As datasets has it; a file called test wins.
-        for name in ["test", "testing", "eval", "evaluation"] {
-            try inFolder(["train.jsonl", name + ".jsonl"]) { directory in
-                let files = try DataFiles(path: directory)
-                #expect(files.test == [WeightedFile(path: directory + "/\(name).jsonl")])
-                #expect(files.validation == nil)
-            }
-        }
-        try inFolder(["train.jsonl", "test.jsonl", "eval.jsonl"]) { directory in
-            let files = try DataFiles(path: directory)
-            #expect(files.test == [WeightedFile(path: directory + "/test.jsonl")])
-        }
         try inFolder(["train.jsonl", "valid.jsonl", "dev.jsonl"]) { directory in
             #expect(
                 throws: TrainingError.severalDataFiles(
                     directory: directory, names: ["valid.jsonl", "dev.jsonl"])
             ) { try DataFiles(path: directory) }
+        }
+    }
+
+    @Test("files for which nothing looks are named, and not read")
+    func lookAlikes() throws {
+        let cases: [(files: [String], options: (String?, String?), unread: [String])] = [
+            (["train.jsonl", "eval.jsonl"], (nil, nil), ["eval.jsonl"]),
+            (["train.jsonl", "valid.jsonl", "evaluation.csv"], (nil, nil), ["evaluation.csv"]),
+            (["data/train.jsonl", "validation.jsonl"], (nil, nil), ["validation.jsonl"]),
+            (
+                ["default/train/0.parquet", "test.jsonl", "data/dev.csv"], (nil, nil),
+                ["test.jsonl", "data/dev.csv"]
+            ),
+            (["train/a.jsonl", "validation/a.json"], (nil, nil), ["validation/"]),
+            // It is read, there is one already, it holds something else, or nothing is called so.
+            (["train.jsonl", "eval.jsonl"], ("eval.jsonl", nil), []),
+            (["train.jsonl", "eval.jsonl", "x.jsonl"], (nil, "x.jsonl"), []),
+            (["train.jsonl", "test.jsonl", "eval.jsonl"], (nil, nil), []),
+            (["train.jsonl", "valid.jsonl", "valid.csv", "training.jsonl"], (nil, nil), []),
+            (["data/train.jsonl", "test/fixture.json", "eval.py", "a.jsonl"], (nil, nil), []),
+            (["train/a.jsonl", "validation/README.md"], (nil, nil), []),
+        ]
+        for (names, options, unread) in cases {
+            try inFolder(names) { directory in
+                func path(_ name: String?) -> String? { name.map { directory + "/" + $0 } }
+                let files = try DataFiles(
+                    path: directory, validation: path(options.0), test: path(options.1))
+                #expect(files.unread == unread.map { directory + "/" + $0 }, "\(names)")
+            }
         }
     }
 
@@ -133,11 +150,6 @@ import Testing
             (["train/a.parquet", "val/b.parquet"], ["train/a.parquet"], ["val/b.parquet"]),
             // What is here wins over what is in folders.
             (["train.jsonl", "old/train.jsonl"], ["train.jsonl"], nil),
-            // Rows that are held out may lie beside the folder of those that are trained on.
-            (["data/train.jsonl", "validation.jsonl"], ["data/train.jsonl"], ["validation.jsonl"]),
-            (["train/a.json", "validation/b.json"], ["train/a.json"], ["validation/b.json"]),
-            (["training.csv", "dev.csv"], ["training.csv"], ["dev.csv"]),
-            (["train.jsonl", "training.jsonl"], ["train.jsonl"], nil),
         ]
         for (names, train, validation) in cases {
             try inFolder(names) { directory in
