@@ -8,7 +8,7 @@ package struct DataFiles: Sendable, Equatable {
     /// Without weights; nil: a share of the training rows is held out instead.
     package let validation: [WeightedFile]?
     package let test: [WeightedFile]?
-    /// Of a folder: data files in it that people may take for held-out rows, and that are not read.
+    /// Data files in the folder that people may take for held-out rows, and that are not read.
     package let unread: [String]
 
     /// Finds the files behind `--data`, `--valid-data` and `--test-data`.
