@@ -41,6 +41,9 @@ enum Limits {
     static let stops = 16
     static let stopBytes = 1024
 
+    /// Tokens that end an answer.
+    static let stopTokens = 1024
+
     /// Entries of `logit_bias`: OpenAI allows 300 tokens, a vocabulary has some 100,000.
     static let biases = 4096
 

@@ -6,6 +6,8 @@ package enum ChatPromptError: Error, Equatable {
     case noTemplate
     /// The template writes nothing for the conversation.
     case noTokens
+    /// The message that an answer is to continue is not the last that the template writes.
+    case lostMessage
 }
 
 extension ChatPromptError: Explained {
@@ -19,6 +21,10 @@ extension ChatPromptError: Explained {
             Explanation(
                 what: "the conversation has no tokens", remedy: "give a message with a text",
                 status: .badData)
+        case .lostMessage:
+            Explanation(
+                what: "the chat template does not end with the text of the last message",
+                remedy: "give it a text, or do not continue it", status: .badData)
         }
     }
 }

@@ -40,17 +40,27 @@ package struct ChatPrompts: Sendable {
     ///   - choice: whether it may; with `.none` it is not told of them.
     ///   - extra: variables for the template, before those of the same names in its settings.
     ///   - addsPrompt: whether the prompt ends with the beginning of an answer.
+    ///   - continues: whether the prompt ends within the last message, which the answer continues.
     ///   - tokenizer: of the model.
     /// - Returns: at least one.
     /// - Throws: `ChatPromptError`, `ToolProblem`; what reading and rendering the template and cutting
     ///   the text throw.
     package func prompt(
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
-        arguments extra: [JSONField], addsPrompt: Bool, _ tokenizer: Tokenizer
+        arguments extra: [JSONField], addsPrompt: Bool, continues: Bool = false,
+        _ tokenizer: Tokenizer
     ) throws -> [Int32] {
-        let chat = try rendered(
-            messages, tools: tools, choice: choice, arguments: extra, addsPrompt: addsPrompt)
-        let tokens = try tokenizer.ids(of: chat.text)
+        let (renderer, chat) = try prepared(messages, tools: tools, choice: choice)
+        let whole = try renderer.render(
+            chat, arguments: extra, addsPrompt: addsPrompt && !continues)
+        var text = whole.text
+        if continues {
+            guard let begun = whole.text(untilMessage: chat.messages.count - 1) else {
+                throw ChatPromptError.lostMessage
+            }
+            text = begun
+        }
+        let tokens = try tokenizer.ids(of: text)
         guard !tokens.isEmpty else { throw ChatPromptError.noTokens }
         return tokens
     }
@@ -65,11 +75,30 @@ package struct ChatPrompts: Sendable {
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
         usesTools: Bool = false, arguments extra: [JSONField] = [], addsPrompt: Bool
     ) throws -> RenderedChat {
+        let (renderer, chat) = try prepared(
+            messages, tools: tools, choice: choice, usesTools: usesTools)
+        return try renderer.render(chat, arguments: extra, addsPrompt: addsPrompt)
+    }
+
+    private func prepared(
+        _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice, usesTools: Bool = false
+    ) throws -> (ChatRenderer, PreparedChat) {
         guard let renderer = try renderer.get() else { throw ChatPromptError.noTemplate }
         let shown = choice == .none ? [] : tools
         let chat = try renderer.prepared(
             messages, tools: .list(shown.map(\.definition)),
             usesTools: usesTools && choice != .none, for: .answer)
-        return try renderer.render(chat, arguments: extra, addsPrompt: addsPrompt)
+        return (renderer, chat)
+    }
+}
+
+extension RenderedChat {
+    /// The text up to the end of what a message says, without what closes its turn; nil if the template
+    /// left the message out, or wrote others after it.
+    fileprivate func text(untilMessage index: Int) -> String? {
+        guard let end = pieces.lastIndex(where: { $0.messageIndex != nil }),
+            pieces[end].messageIndex == index
+        else { return nil }
+        return pieces[...end].map(\.text).joined()
     }
 }

@@ -14,6 +14,8 @@ package struct AnswerJob: Sendable {
     /// Added to logits.
     package let bias: [Int32: Float]
     package let stops: [String]
+    /// Tokens that end the answer as an end of turn does, and are no part of it.
+    package let stopTokens: Set<Int32>
     package let ignoresEnd: Bool
     package let guide: AnswerGuide
     /// Likeliest tokens to tell at each place; nil: no log-probabilities.
@@ -27,7 +29,8 @@ package struct AnswerJob: Sendable {
     package init(
         request: RequestID, choice: Int, prompt: [Int32], maximumTokens: Int,
         adapter: GenerationProjections, sampler: Sampler, bias: [Int32: Float], stops: [String],
-        ignoresEnd: Bool, guide: AnswerGuide, logprobs: Int?, tellsPrompt: Bool, recordsEnd: Bool
+        stopTokens: Set<Int32> = [], ignoresEnd: Bool, guide: AnswerGuide, logprobs: Int?,
+        tellsPrompt: Bool, recordsEnd: Bool
     ) {
         self.request = request
         self.choice = choice
@@ -37,6 +40,7 @@ package struct AnswerJob: Sendable {
         self.sampler = sampler
         self.bias = bias
         self.stops = stops
+        self.stopTokens = stopTokens
         self.ignoresEnd = ignoresEnd
         self.guide = guide
         self.logprobs = logprobs
@@ -60,11 +64,22 @@ package enum AnswerGuide: Sendable {
     case value(GrammarMatcher)
     /// Text and calls of tools.
     case tools(ToolGuide)
+    /// Calls of tools, if the answer begins with one; else a value that a grammar allows. The guide of
+    /// calls is one of `beginsWithCalls`.
+    case callsOrValue(ToolGuide, GrammarMatcher)
 
     /// The guide of one of several answers to a prompt, whose calls have names of their own.
     package func naming(choice: Int) -> AnswerGuide {
-        guard choice > 0, case .tools(var tools) = self else { return self }
-        tools.idSeed += "-\(choice)"
-        return .tools(tools)
+        guard choice > 0 else { return self }
+        func named(_ tools: ToolGuide) -> ToolGuide {
+            var tools = tools
+            tools.idSeed += "-\(choice)"
+            return tools
+        }
+        return switch self {
+        case .free, .value: self
+        case .tools(let tools): .tools(named(tools))
+        case .callsOrValue(let tools, let value): .callsOrValue(named(tools), value)
+        }
     }
 }

@@ -33,6 +33,8 @@ final class EngineLoop {
 
     /// The first must fit before the next one is looked at.
     private var waiting: WaitingAnswers
+    /// Those that begin anew, before any that waits.
+    private var again: [RunningAnswer] = []
     private var running: [BatchDecoder.SequenceID: Member] = [:]
     private var events: [AnswerEvent] = []
     private var known = AnswerEngine.Figures()
@@ -54,7 +56,7 @@ final class EngineLoop {
 
     func run() {
         while true {
-            let mail = inbox.take(waits: running.isEmpty && waiting.isEmpty)
+            let mail = inbox.take(waits: running.isEmpty && again.isEmpty && waiting.isEmpty)
             if mail.stops { return }
             for jobs in mail.jobs { waiting.append(jobs) }
             drop(mail.cancellations)
@@ -66,7 +68,7 @@ final class EngineLoop {
 
     private func flush() {
         known.running = running.count
-        known.waiting = waiting.count
+        known.waiting = again.count + waiting.count
         known.cacheBytes = batch.cacheBytesInUse
         known.computedTokens = batch.tokensComputed
         figures.value.withLock { $0 = known }
@@ -78,6 +80,7 @@ final class EngineLoop {
     private func drop(_ requests: [RequestID]) {
         guard !requests.isEmpty else { return }
         let gone = Set(requests)
+        again.removeAll { gone.contains($0.job.request) }
         waiting.remove(gone)
         for (id, member) in running where gone.contains(member.answer.job.request) {
             leave(id)
@@ -92,6 +95,13 @@ final class EngineLoop {
     // MARK: Beginning
 
     private func admit() {
+        while let answer = again.first {
+            switch begin(answer) {
+            case .full: return
+            case .begun: again.removeFirst()
+            case .failed(let error): fail(answer, error)
+            }
+        }
         while let answer = waiting.first {
             switch begin(answer) {
             case .full: return
@@ -120,6 +130,7 @@ final class EngineLoop {
             // It is asked again at every step while there is no room: nothing is copied for nothing.
             case .feed(let tokens) where tokens.isEmpty: break
             case .feed(let tokens): prompt += tokens
+            case .restart: throw GrammarError.tooComplex
             case .ended(let reason):
                 ends = reason
                 // Nobody wants to know anything of the prompt.
@@ -198,10 +209,17 @@ final class EngineLoop {
         let id = logits.id
         let before = member.answer.tokens.count
         let outcome = try member.answer.advance(logits.values)
+        if outcome == .restart {
+            // Its prompt is read again, but for what the prefix cache has: it is the same for all.
+            member.answer.firstCachedTokens = batch.cachedTokens(of: id)
+            leave(id)
+            return again.append(member.answer)
+        }
         for token in member.answer.tokens[before...] { member.lookup?.append(token) }
         let tokens: [Int32]
         switch outcome {
         case .ended(let reason): return end(id, member.answer, reason)
+        case .restart: return
         case .feed(let picked): tokens = picked
         }
         if member.right < member.guess.count {
@@ -264,7 +282,7 @@ final class EngineLoop {
     private func end(
         _ id: BatchDecoder.SequenceID, _ answer: RunningAnswer, _ reason: FinishReason
     ) {
-        let cached = batch.cachedTokens(of: id)
+        let cached = answer.firstCachedTokens ?? batch.cachedTokens(of: id)
         leave(id)
         finish(answer, reason, promptTokens: answer.job.prompt.count, cached: cached)
     }

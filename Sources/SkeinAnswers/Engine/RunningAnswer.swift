@@ -10,6 +10,8 @@ final class RunningAnswer {
         /// These tokens are read next; the logits of the last one are wanted. None: those of the
         /// prompt.
         case feed([Int32])
+        /// What was said so far is forgotten: the answer begins anew behind its prompt.
+        case restart
         case ended(FinishReason)
     }
 
@@ -17,6 +19,12 @@ final class RunningAnswer {
     private let tokenizer: Tokenizer
     private let stopTokens: Set<Int32>
     private var guide: AnswerGuide
+    /// The value that the answer is unless it begins with a call; nil: that is decided, or no question.
+    private var alternative: GrammarMatcher?
+    /// Whether something was said that begins no call.
+    private var hasSpoken = false
+    /// Tokens of the prompt that were not computed when an answer that began anew first began.
+    var firstCachedTokens: Int?
     /// Made when its turn has come: many may wait.
     private lazy var uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
     /// Of the answer so far.
@@ -33,7 +41,11 @@ final class RunningAnswer {
         self.job = job
         self.tokenizer = tokenizer
         stopTokens = job.ignoresEnd ? [] : tokenizer.endOfTurnIDs
-        guide = job.guide
+        if case .callsOrValue(let tools, let value) = job.guide {
+            (guide, alternative) = (.tools(tools), value)
+        } else {
+            guide = job.guide
+        }
         text = TokenText(tokenizer, skippingSpecialTokens: true)
         filter = StopFilter(job.stops)
     }
@@ -42,12 +54,13 @@ final class RunningAnswer {
     var isFree: Bool {
         switch guide {
         case .free: true
-        case .value, .tools: false
+        case .value, .tools, .callsOrValue: false
         }
     }
 
-    /// What has come since this was last called.
+    /// What has come since this was last called; nothing while it may have to be forgotten.
     func takePiece() -> AnswerPiece {
+        if alternative != nil { return AnswerPiece() }
         defer { piece = AnswerPiece() }
         return piece
     }
@@ -65,7 +78,8 @@ final class RunningAnswer {
     /// What comes before anything is read; asked again, it says the same.
     func first() throws -> Outcome {
         if let known = firstOutcome { return known }
-        let outcome = try advance(nil)
+        var outcome = try advance(nil)
+        if outcome == .restart { outcome = try advance(nil) }
         firstOutcome = outcome
         return outcome
     }
@@ -76,6 +90,31 @@ final class RunningAnswer {
     /// - Returns: what to read next, or why the answer has ended.
     /// - Throws: `GenerationError.notFinite`, `GrammarError`, `ToolProblem`.
     func advance(_ logits: UnsafeBufferPointer<Float>?) throws -> Outcome {
+        let outcome = try goOn(logits)
+        guard let alternative, case .tools(let tools) = guide else { return outcome }
+        if case .feed = outcome {
+            if !tools.isText {
+                self.alternative = nil
+                return outcome
+            }
+            if !hasSpoken, tokens.count < Self.undecidedTokens { return outcome }
+        }
+        begin(alternative)
+        return .restart
+    }
+
+    /// After so many tokens that begin no call there is none: all are held until that is known.
+    private static let undecidedTokens = 64
+
+    /// Forgets what was said, and writes a value.
+    private func begin(_ value: GrammarMatcher) {
+        (guide, alternative) = (.value(value), nil)
+        (tokens, piece, firstOutcome, isCutShort) = ([], AnswerPiece(), nil, false)
+        uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
+        filter = StopFilter(job.stops)
+    }
+
+    private func goOn(_ logits: UnsafeBufferPointer<Float>?) throws -> Outcome {
         var logits = logits
         var feed: [Int32] = []
         while true {
@@ -83,6 +122,7 @@ final class RunningAnswer {
             case .end(let reason): return ended(reason)
             case .forced(let run):
                 for token in run {
+                    if isStop(token) { return ended(.stop) }
                     record(token, nil)
                     feed += try accept(token)
                     if filter.isStopped { return ended(.stop) }
@@ -95,6 +135,7 @@ final class RunningAnswer {
                     if job.recordsEnd { record(token, now) }
                     return ended(try endOfTurn())
                 }
+                if isStop(token) { return ended(.stop) }
                 record(token, now)
                 feed += try accept(token)
                 if filter.isStopped { return ended(.stop) }
@@ -103,6 +144,7 @@ final class RunningAnswer {
                 logits = nil
                 let token = try pick(now, among: (fitting, of: all))
                 if !fitting.tokens.contains(token) { return ended(try endOfTurn()) }
+                if isStop(token) { return ended(.stop) }
                 record(token, now)
                 feed += try accept(token)
                 if filter.isStopped { return ended(.stop) }
@@ -112,7 +154,7 @@ final class RunningAnswer {
 
     private func next() throws -> Next {
         switch guide {
-        case .free:
+        case .free, .callsOrValue:
             return tokens.count >= job.maximumTokens ? .end(.length) : .free
         case .value(let matcher):
             let run = try matcher.forcedRun { tokenizer.segments(of: $0, after: tokens.last) }
@@ -145,6 +187,13 @@ final class RunningAnswer {
         }
     }
 
+    /// Whether the request ends its answer at this token. A call that is begun is completed.
+    private func isStop(_ token: Int32) -> Bool {
+        guard job.stopTokens.contains(token) else { return false }
+        if case .tools(let tools) = guide { return tools.isText }
+        return true
+    }
+
     private func pick(
         _ all: UnsafeBufferPointer<Float>, among masks: (fitting: TokenMask, of: TokenMask)? = nil
     ) throws -> Int32 {
@@ -170,7 +219,7 @@ final class RunningAnswer {
 
     private func endOfTurn() throws -> FinishReason {
         switch guide {
-        case .free: return .stop
+        case .free, .callsOrValue: return .stop
         case .value: return isCutShort ? .length : .stop
         case .tools(var tools):
             defer { guide = .tools(tools) }
@@ -198,7 +247,7 @@ final class RunningAnswer {
     private func accept(_ token: Int32) throws -> [Int32] {
         var taken = [token]
         switch guide {
-        case .free: show(text.text(of: token))
+        case .free, .callsOrValue: show(text.text(of: token))
         case .value(var matcher):
             try matcher.accept(token)
             guide = .value(matcher)
@@ -218,14 +267,19 @@ final class RunningAnswer {
     /// Stop texts are looked for in what is said, not in calls.
     private func show(_ events: [ToolEvent]) {
         for event in events {
-            if case .text(let text) = event { show(text) } else { piece.tools.append(event) }
+            guard case .text(let text) = event else {
+                piece.tools.append(event)
+                continue
+            }
+            hasSpoken = hasSpoken || !text.allSatisfy(\.isWhitespace)
+            show(text)
         }
     }
 
     private func ended(_ reason: FinishReason) -> Outcome {
         if !filter.isStopped {
             switch guide {
-            case .free: show(text.rest())
+            case .free, .callsOrValue: show(text.rest())
             case .value: show(value.rest())
             case .tools(var tools):
                 show(tools.rest())

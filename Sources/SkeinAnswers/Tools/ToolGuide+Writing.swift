@@ -73,6 +73,21 @@ extension ToolGuide {
     mutating func acceptBare(_ token: Int32) throws -> [Int32] {
         guard var matcher else { return [token] }
         let bytes = tokenizer.bytes(of: token)
+        if beginsWithCalls {
+            if !bytes.isEmpty, try matcher.allows(token) {
+                try matcher.accept(token)
+                self.matcher = matcher
+                used += 1
+                var reader = CallReader()
+                if reader.read(matcher.bytes).name == nil {
+                    held.add(token)
+                } else {
+                    try beginBare()
+                }
+                return [token]
+            }
+            return try acceptText(token)
+        }
         let beginning = Self.bareBeginning
         let written = matcher.bytes + bytes
         if written.starts(with: beginning) {
@@ -82,13 +97,9 @@ extension ToolGuide {
                 tokens = parts.plainTokens(of: rest) ?? []
             }
             if try matcher.take(tokens) {
-                held.drop()
-                scanner = nil
                 self.matcher = matcher
                 used += tokens.count
-                reader = CallReader()
-                state = .call
-                try readCall(from: 0)
+                try beginBare()
                 return tokens
             }
         } else if !bytes.isEmpty, beginning.starts(with: written), try matcher.allows(token) {
@@ -98,8 +109,22 @@ extension ToolGuide {
             used += 1
             return [token]
         }
+        return try acceptText(token)
+    }
+
+    /// What was held as the beginning of a call is one.
+    private mutating func beginBare() throws {
+        held.drop()
+        scanner = nil
+        reader = CallReader()
+        state = .call
+        try readCall(from: 0)
+    }
+
+    /// What was held as the beginning of a call is text.
+    private mutating func acceptText(_ token: Int32) throws -> [Int32] {
         state = .free
-        self.matcher = nil
+        matcher = nil
         return try acceptFree(token)
     }
 

@@ -50,6 +50,9 @@ package struct ToolGuide: Sendable {
     package let tokenizer: Tokenizer
     let parts: CallTokens
     package let isParallel: Bool
+    /// Whether an answer that does not begin with a call is something else than text. Then the beginning
+    /// of a call without a marker counts as one when it has named a tool: `{"name"` may begin a value.
+    let beginsWithCalls: Bool
     package let limit: Int
     package var idSeed: String
     /// nil: there are no tools to call.
@@ -79,6 +82,7 @@ package struct ToolGuide: Sendable {
     ///   - format: of the model.
     ///   - tools: of the request.
     ///   - choice: whether there may or must be calls.
+    ///   - beginsWithCalls: whether the answer is no text if it does not begin with a call.
     ///   - parallel: whether there may be several calls; with a named tool there is one.
     ///   - grammars: of the tokenizer's vocabulary.
     ///   - tokenizer: of the model.
@@ -89,25 +93,27 @@ package struct ToolGuide: Sendable {
     ///   not fit; `GrammarError`.
     package init(
         _ format: ToolFormat, tools: [Tool], choice: ToolChoice, parallel: Bool,
-        grammars: GrammarCache, tokenizer: Tokenizer, limit: Int, idSeed: String,
+        beginsWithCalls: Bool = false, grammars: GrammarCache, tokenizer: Tokenizer, limit: Int,
+        idSeed: String,
         isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws {
         self.isWanted = isWanted
+        self.beginsWithCalls = beginsWithCalls
         self.format = format
         self.tokenizer = tokenizer
         self.limit = limit
         self.idSeed = idSeed
         held = HeldText(tokenizer)
-        var callable = choice == .none ? [] : tools.enumerated().map { (place: $0, tool: $1) }
+        let callable = tools.enumerated().map { (place: $0, tool: $1) }
+            .filter { choice.allows($0.tool) }
         var isOne = !parallel
         if case .named(let name) = choice {
-            callable.removeAll { $0.tool.name != name }
             isOne = true
             guard !callable.isEmpty else {
                 throw ToolProblem(path: "tool_choice", flaw: .unknownTool(name))
             }
         }
-        if choice == .required, callable.isEmpty {
+        if choice.isRequired, callable.isEmpty {
             throw ToolProblem(path: "tool_choice", flaw: .noTools)
         }
         guard !callable.isEmpty else {
@@ -122,7 +128,7 @@ package struct ToolGuide: Sendable {
         let grammar = try ToolGrammar.make(
             callable, key: format.argumentsKey, grammars, isWanted: isWanted)
         self.grammar = grammar
-        if choice == .auto {
+        if !choice.isRequired {
             if format.isBare, try fits(after: 0) {
                 matcher = try GrammarMatcher(
                     grammar, limit: limit - parts.tailCount, isWanted: isWanted)
@@ -159,6 +165,14 @@ package struct ToolGuide: Sendable {
         } catch {
             guard case .doesNotFit = error else { throw error }
             return false
+        }
+    }
+
+    /// Whether what is written now is text, not a call.
+    var isText: Bool {
+        switch state {
+        case .free, .bare: true
+        case .forced, .call, .between, .ended: false
         }
     }
 

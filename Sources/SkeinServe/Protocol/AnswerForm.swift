@@ -8,28 +8,29 @@ enum AnswerForm: Sendable, Equatable {
     case schema([UInt8], place: String)
     case expression(String, place: String)
 
-    /// OpenAI's `response_format`, and vLLM's `structured_outputs` and `guided_json`, `guided_regex`,
-    /// `guided_choice`.
+    /// OpenAI's `response_format`, vLLM's `structured_outputs` and `guided_json`, `guided_regex`,
+    /// `guided_choice`, and llama-server's `json_schema`.
     init(_ fields: FieldReader) throws(APIError) {
         self = .text
         if let format = try fields.object("response_format") {
             self = try Self.responseFormat(format)
         }
-        let other = try fields.object("structured_outputs")
-        let given: [(value: JSONValue?, kind: String, place: String)] = [
-            (other?["json"], "json", "structured_outputs.json"),
-            (other?["regex"], "regex", "structured_outputs.regex"),
-            (other?["choice"], "choice", "structured_outputs.choice"),
-            (fields["guided_json"], "json", "guided_json"),
-            (fields["guided_regex"], "regex", "guided_regex"),
-            (fields["guided_choice"], "choice", "guided_choice"),
-        ]
+        var given: [(value: JSONValue?, kind: String, place: String)] = []
+        if let other = try fields.object("structured_outputs") {
+            try Self.check(other)
+            let isObject = try other.bool("json_object") ?? false
+            given = ["json", "regex", "choice"].map { (other[$0], $0, other.place($0)) }
+            given.append((isObject ? .object([]) : nil, "object", other.place("json_object")))
+        }
+        given += ["json", "regex", "choice"].map { (fields["guided_\($0)"], $0, "guided_\($0)") }
+        given.append((fields["json_schema"], "json", "json_schema"))
         for (value, kind, place) in given {
             guard let value else { continue }
             guard self == .text else {
                 throw .invalid(place, "\(place) and another form of the answer exclude each other")
             }
             switch kind {
+            case "object": self = .schema(Self.anyObject, place: place)
             case "json":
                 // Some clients send the schema as text.
                 self = .schema(Array((value.string ?? value.written).utf8), place: place)
@@ -43,19 +44,50 @@ enum AnswerForm: Sendable, Equatable {
         }
     }
 
+    private static let anyObject = Array(#"{"type":"object"}"#.utf8)
+
+    /// Refuses what vLLM's `structured_outputs` may ask for and cannot be done here.
+    private static func check(_ fields: FieldReader) throws(APIError) {
+        let unsupported: [(name: String, remedy: String)] = [
+            ("grammar", "use regex or json"), ("structural_tag", "use tools"),
+            ("whitespace_pattern", "values have at most one space after : and ,"),
+        ]
+        for (name, remedy) in unsupported where fields[name] != nil {
+            throw .invalid(
+                fields.place(name), "\(fields.place(name)) is not supported: \(remedy)",
+                code: "unsupported")
+        }
+        for (name, remedy) in [
+            ("disable_any_whitespace", "values have at most one space after : and ,"),
+            ("disable_additional_properties", "write additionalProperties: false in the schema"),
+        ] where try fields.bool(name) == true {
+            throw .invalid(
+                fields.place(name), "\(fields.place(name)) is not supported: \(remedy)",
+                code: "unsupported")
+        }
+    }
+
+    /// OpenAI's; llama-server and others put a schema beside `json_object`, too.
     private static func responseFormat(_ format: FieldReader) throws(APIError) -> AnswerForm {
         switch try format.string("type") {
         case "text": return .text
         case "json_object":
-            return .schema(Array(#"{"type":"object"}"#.utf8), place: "response_format")
-        case "json_schema":
-            guard let named = try format.object("json_schema"), let schema = named["schema"] else {
-                throw .invalid(
-                    "response_format.json_schema.schema",
-                    "response_format.json_schema has a name and a schema")
+            guard let schema = format["schema"] else {
+                return .schema(anyObject, place: "response_format")
             }
-            return .schema(
-                Array(schema.written.utf8), place: "response_format.json_schema.schema")
+            return .schema(Array(schema.written.utf8), place: "response_format.schema")
+        case "json_schema":
+            let named = try format.object("json_schema")
+            if let schema = named?["schema"] {
+                return .schema(
+                    Array(schema.written.utf8), place: "response_format.json_schema.schema")
+            }
+            if named == nil, let schema = format["schema"] {
+                return .schema(Array(schema.written.utf8), place: "response_format.schema")
+            }
+            throw .invalid(
+                "response_format.json_schema.schema",
+                "response_format.json_schema has a name and a schema")
         default: throw format.wrong("type", "text, json_object or json_schema")
         }
     }

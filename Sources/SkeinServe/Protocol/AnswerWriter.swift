@@ -102,7 +102,8 @@ struct AnswerWriter: Sendable {
         choices[index].hasBegun = true
         switch format.kind {
         case .chat:
-            return [chatChunk(index, [("role", .string("assistant")), ("content", .string(""))])]
+            let begun = JSONLine.Value.string(choices[index].text)
+            return [chatChunk(index, [("role", .string("assistant")), ("content", begun)])]
         case .completion:
             let echo = choices[index].text
             return echo.isEmpty ? [] : [completionChunk(index, echo)]

@@ -4,6 +4,16 @@ import SkeinGrammar
 import SkeinJSON
 import SkeinText
 
+/// How the prompt of a conversation ends.
+enum ChatEnd: Sendable, Equatable {
+    /// With the beginning of an answer.
+    case answer
+    /// With the last turn.
+    case turn
+    /// In the last message, which the answer continues.
+    case continuation
+}
+
 /// A body of /v1/chat/completions.
 struct ChatRequest: Sendable {
     var model: String?
@@ -15,12 +25,15 @@ struct ChatRequest: Sendable {
     var parallelCalls: Bool
     /// Likeliest tokens to tell at each place; nil: no log-probabilities.
     var logprobs: Int?
-    /// Whether the prompt ends with the beginning of an answer.
-    var addsPrompt = true
+    /// How the prompt ends.
+    var end: ChatEnd
+    /// Whether the answer is told with what it continues.
+    var echoes: Bool
     /// Variables for the template, as vLLM has them, such as `enable_thinking`.
     var arguments: [JSONField]
 
     init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
+        try RequestFields.check(fields, .chat)
         model = try fields.string("model")
         sampling = try SamplingRequest(fields, randomSeed: randomSeed)
         messages = try Self.messages(fields)
@@ -31,16 +44,60 @@ struct ChatRequest: Sendable {
         guard top == nil || logprobs != nil else {
             throw .invalid("top_logprobs", "top_logprobs takes logprobs: true beside it")
         }
-        arguments = []
+        end = try Self.end(fields, &messages)
+        echoes = try fields.bool("echo") ?? false
+        arguments = try Self.arguments(fields)
+    }
+
+    /// vLLM's `continue_final_message` and `add_generation_prompt`, or `prefix` in the last message as
+    /// DeepSeek and Mistral have it.
+    private static func end(
+        _ fields: FieldReader, _ messages: inout [ChatMessage]
+    ) throws(APIError) -> ChatEnd {
+        let adds = try fields.bool("add_generation_prompt")
+        var field = "continue_final_message"
+        var continues = try fields.bool(field) ?? false
+        let last = messages.count - 1
+        if messages[last].role == "assistant", case .bool(let flag)? = messages[last]["prefix"] {
+            messages[last].fields.removeAll { $0.name == "prefix" }
+            if flag, !continues { (continues, field) = (true, "messages[\(last)].prefix") }
+        }
+        guard continues else { return adds == false ? .turn : .answer }
+        guard adds != true else {
+            throw .invalid(
+                "add_generation_prompt",
+                "\(field) and add_generation_prompt: true exclude each other: leave one out")
+        }
+        guard messages[last].role == "assistant", messages[last]["content"]?.string != nil else {
+            throw .invalid(field, "\(field) continues a last message of the role assistant")
+        }
+        guard messages[last]["tool_calls"] == nil else {
+            throw .invalid(field, "\(field) continues a text: the last message has tool_calls")
+        }
+        return .continuation
+    }
+
+    /// `chat_template_kwargs`; before these, what vLLM gives to templates out of the request.
+    private static func arguments(_ fields: FieldReader) throws(APIError) -> [JSONField] {
+        var arguments: [JSONField] = []
         if let given = fields["chat_template_kwargs"] {
             guard let found = given.fields else {
                 throw fields.wrong("chat_template_kwargs", "an object")
             }
             arguments = found
         }
-        for name in ["audio", "functions", "function_call"] where fields[name] != nil {
-            throw .invalid(name, "\(name) is not supported: leave it out", code: "unsupported")
+        if let effort = try fields.string("reasoning_effort"), arguments["reasoning_effort"] == nil
+        {
+            arguments.append(JSONField(name: "reasoning_effort", value: .text(effort)))
+            if arguments["enable_thinking"] == nil {
+                arguments.append(JSONField(name: "enable_thinking", value: .bool(effort != "none")))
+            }
         }
+        if let documents = fields["documents"], arguments["documents"] == nil {
+            guard documents.list != nil else { throw fields.wrong("documents", "a list") }
+            arguments.append(JSONField(name: "documents", value: documents))
+        }
+        return arguments
     }
 
     private static func tools(

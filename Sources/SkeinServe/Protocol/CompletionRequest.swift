@@ -15,10 +15,13 @@ struct CompletionRequest: Sendable {
     var form: AnswerForm
     /// Whether the answer begins with the prompt.
     var echoes: Bool
+    /// Whether a text has the token before it that the model expects before every text.
+    var addsSpecialTokens: Bool
     /// Likeliest tokens to tell at each place; nil: no log-probabilities.
     var logprobs: Int?
 
     init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
+        try RequestFields.check(fields, .completion)
         model = try fields.string("model")
         sampling = try SamplingRequest(fields, randomSeed: randomSeed)
         prompts = try Self.prompts(fields)
@@ -30,12 +33,7 @@ struct CompletionRequest: Sendable {
         } else {
             logprobs = try fields.integer("logprobs", 0...Limits.topLogprobs)
         }
-        if let best = try fields.integer("best_of", 1...Limits.choices), best != sampling.choices {
-            throw .invalid("best_of", "best_of other than n is not supported: leave it out")
-        }
-        if let suffix = try fields.string("suffix"), !suffix.isEmpty {
-            throw .invalid("suffix", "suffix is not supported: leave it out", code: "unsupported")
-        }
+        addsSpecialTokens = try fields.bool("add_special_tokens") ?? true
     }
 
     /// A text, tokens, or a list of either.

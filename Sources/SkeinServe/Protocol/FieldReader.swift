@@ -39,6 +39,14 @@ struct FieldReader {
         self.init(json)
     }
 
+    /// The fields that are not null, in their order.
+    var given: [(name: String, value: JSONValue)] {
+        (object.fields ?? []).compactMap { field in
+            if case .null = field.value { return nil }
+            return (field.name, field.value)
+        }
+    }
+
     func place(_ name: String) -> String { prefix + name }
 
     /// The field; nil if it is missing or null.
@@ -97,6 +105,22 @@ struct FieldReader {
             texts.append(text)
         }
         return texts
+    }
+
+    /// A list of token ids, which are whole numbers from 0.
+    func tokens(_ name: String, atMost limit: Int) throws(APIError) -> Set<Int32> {
+        guard let value = self[name] else { return [] }
+        guard let items = value.list, items.count <= limit else {
+            throw wrong(name, "a list of at most \(limit) token ids")
+        }
+        var tokens: Set<Int32> = []
+        for item in items {
+            guard let token = item.integer.flatMap({ Int32(exactly: $0) }), token >= 0 else {
+                throw wrong(name, "a list of token ids, which are whole numbers from 0")
+            }
+            tokens.insert(token)
+        }
+        return tokens
     }
 
     func object(_ name: String) throws(APIError) -> FieldReader? {

@@ -11,6 +11,8 @@ struct SamplingRequest: Sendable {
     var choices = 1
     /// Texts before which an answer ends.
     var stops: [String] = []
+    /// Tokens that end an answer as the end of a turn does.
+    var stopTokens: Set<Int32> = []
     /// nil: as many as the server gives by default.
     var maximumTokens: Int?
     /// Goes on behind an end of turn, to measure.
@@ -41,20 +43,46 @@ struct SamplingRequest: Sendable {
         } else {
             sampler.seed = randomSeed()
         }
+        try Self.checkPenaltyWindow(fields, sampler.penalties)
         choices = try fields.integer("n", 1...Limits.choices) ?? 1
+        if let best = try fields.integer("best_of", 1...Limits.choices), best != choices {
+            throw .invalid("best_of", "best_of other than n is not supported: leave it out")
+        }
         stops = try fields.strings("stop", atMost: Limits.stops) ?? []
         guard stops.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.stopBytes }) else {
             throw fields.wrong("stop", "texts of 1 to \(Limits.stopBytes) bytes")
         }
-        let older = try fields.integer("max_tokens", 0...Limits.tokens)
-        maximumTokens =
-            try fields.integer("max_completion_tokens", 0...Limits.tokens) ?? older
+        stopTokens = try fields.tokens("stop_token_ids", atMost: Limits.stopTokens)
+        maximumTokens = try Self.maximumTokens(fields)
         ignoresEnd = try fields.bool("ignore_eos") ?? false
         streams = try fields.bool("stream") ?? false
         if let options = try fields.object("stream_options") {
             includesUsage = try options.bool("include_usage") ?? false
         }
         bias = try Self.bias(fields)
+    }
+
+    /// The newest name counts. -1 is as many as fit, as in llama-server.
+    private static func maximumTokens(_ fields: FieldReader) throws(APIError) -> Int? {
+        for name in ["max_completion_tokens", "max_tokens", "n_predict"] {
+            if let limit = try fields.integer(name, -1...Limits.tokens) {
+                return limit < 0 ? Limits.tokens : limit
+            }
+        }
+        return nil
+    }
+
+    /// llama-server's penalties look back over so many tokens. Here they count the prompt and the answer.
+    private static func checkPenaltyWindow(
+        _ fields: FieldReader, _ penalties: TokenPenalties
+    ) throws(APIError) {
+        guard let window = try fields.integer("repeat_last_n", -1...Limits.tokens), window >= 0,
+            !penalties.isOff
+        else { return }
+        throw .invalid(
+            "repeat_last_n",
+            "penalties count the whole prompt and answer here: leave repeat_last_n out, or send -1",
+            code: "unsupported")
     }
 
     private static func bias(_ fields: FieldReader) throws(APIError) -> [Int32: Float] {

@@ -1,4 +1,5 @@
 import SkeinAnswers
+import SkeinBasics
 import SkeinText
 
 extension ChatPrompts {
@@ -7,7 +8,8 @@ extension ChatPrompts {
         do {
             return try prompt(
                 request.messages, tools: request.tools, choice: request.toolChoice,
-                arguments: request.arguments, addsPrompt: request.addsPrompt, tokenizer)
+                arguments: request.arguments, addsPrompt: request.end == .answer,
+                continues: request.end == .continuation, tokenizer)
         } catch let error as ChatPromptError {
             throw APIError(error)
         } catch let problem as ToolProblem {
@@ -28,6 +30,9 @@ extension APIError {
                 "the model has no chat template: use /v1/completions, or start skein serve "
                     + "with --chat-template", code: "no_chat_template")
         case .noTokens: self = .invalid("messages", "the conversation has no tokens")
+        case .lostMessage:
+            self = .invalid(
+                "messages", "\(error.explanation.what): \(error.explanation.remedy)")
         }
     }
 }

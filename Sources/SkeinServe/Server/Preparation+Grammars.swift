@@ -35,18 +35,38 @@ extension Preparation {
         }
     }
 
-    /// Holds an answer of at most `limit` tokens to the calls of a request's tools.
-    func toolGuide(
+    /// Holds a chat's answer of at most `limit` tokens to its form and to the calls of its tools: with both
+    /// it is a call, or else a value.
+    func guide(
         _ request: ChatRequest, limit: Int, idSeed: String,
         _ isWanted: @escaping @Sendable () -> Bool
     ) throws(APIError) -> AnswerGuide {
+        let choice = request.toolChoice
+        guard !request.tools.isEmpty, choice != .none else {
+            return try guide(request.form, grammar(request.form, isWanted), limit: limit, isWanted)
+        }
+        let hasForm = request.form != .text && !choice.isRequired
+        let tools = try toolGuide(
+            request, beginsWithCalls: hasForm, limit: limit, idSeed: idSeed, isWanted)
+        guard hasForm,
+            case .value(let value) = try guide(
+                request.form, grammar(request.form, isWanted), limit: limit, isWanted)
+        else { return .tools(tools) }
+        return .callsOrValue(tools, value)
+    }
+
+    /// Holds an answer of at most `limit` tokens to the calls of a request's tools.
+    private func toolGuide(
+        _ request: ChatRequest, beginsWithCalls: Bool, limit: Int, idSeed: String,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> ToolGuide {
         if !isKnown(request.tools, request.toolChoice) { try checkGrammarRoom() }
         do {
-            return .tools(
-                try ToolGuide(
-                    chat.format, tools: request.tools, choice: request.toolChoice,
-                    parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
-                    limit: limit, idSeed: idSeed, isWanted: isWanted))
+            return try ToolGuide(
+                chat.format, tools: request.tools, choice: request.toolChoice,
+                parallel: request.parallelCalls, beginsWithCalls: beginsWithCalls,
+                grammars: grammars, tokenizer: tokenizer, limit: limit, idSeed: idSeed,
+                isWanted: isWanted)
         } catch {
             throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
         }
@@ -55,8 +75,7 @@ extension Preparation {
     /// Whether there is a grammar of these tools as they are. Where some of their schemas cannot be
     /// enforced there is none, though there may be one without those.
     private func isKnown(_ tools: [Tool], _ choice: ToolChoice) -> Bool {
-        var callable = tools
-        if case .named(let name) = choice { callable.removeAll { $0.name != name } }
+        let callable = tools.filter { choice.allows($0) }
         // Nothing is compiled: the request is refused.
         if callable.isEmpty { return true }
         let schema = ToolGrammar.schema(callable, chat.format.argumentsKey, loose: [])

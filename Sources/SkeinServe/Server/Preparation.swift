@@ -30,12 +30,6 @@ struct Preparation: Sendable {
     ) throws(APIError) -> AnswerPlan {
         let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
-        let usesTools = !request.tools.isEmpty && request.toolChoice != .none
-        if usesTools, request.form != .text {
-            throw .invalid(
-                "response_format",
-                "tools and a form of the answer exclude each other: leave one out")
-        }
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
@@ -44,19 +38,28 @@ struct Preparation: Sendable {
             try checkLogprobs(
                 limit * request.sampling.choices, top, "lower n or max_completion_tokens")
         }
-        let guide =
-            usesTools
-            ? try toolGuide(request, limit: limit, idSeed: names.text(id), isWanted)
-            : try self.guide(
-                request.form, grammar(request.form, isWanted), limit: limit, isWanted)
+        let guide = try guide(request, limit: limit, idSeed: names.text(id), isWanted)
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
-            created: names.created, sampling: request.sampling, prompts: 1, echoes: [.init()],
+            created: names.created, sampling: request.sampling, prompts: 1,
+            echoes: [.init(text: try echo(of: request))],
             logprobs: request.logprobs)
         return AnswerPlan(
             jobs: jobs(
                 id, model, [prompt], [limit], request.sampling, [guide],
                 logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan)
+    }
+
+    /// What a chat's answer is told with: its beginning, which the client wrote.
+    private func echo(of request: ChatRequest) throws(APIError) -> String {
+        guard request.echoes, let last = request.messages.last, last.role == "assistant",
+            let text = last["content"]?.string
+        else { return "" }
+        guard text.utf8.count * request.sampling.choices <= Limits.echoBytes else {
+            throw .invalid(
+                "echo", "the echoed message has more than \(Limits.echoBytes) bytes in all answers")
+        }
+        return text
     }
 
     /// `isWanted`: likewise.
@@ -74,7 +77,8 @@ struct Preparation: Sendable {
         for prompt in request.prompts {
             let tokens: [Int32]
             switch prompt {
-            case .text(let text): tokens = try self.tokens(text)
+            case .text(let text):
+                tokens = try self.tokens(text, special: request.addsSpecialTokens)
             case .tokens(let ids):
                 guard ids.allSatisfy({ Int($0) < vocabularySize }) else {
                     throw .invalid(
@@ -163,7 +167,7 @@ struct Preparation: Sendable {
                         request: id, choice: jobs.count, prompt: prompt,
                         maximumTokens: limits[place], adapter: model.projections,
                         sampler: sampler, bias: sampling.bias, stops: sampling.stops,
-                        ignoresEnd: sampling.ignoresEnd,
+                        stopTokens: sampling.stopTokens, ignoresEnd: sampling.ignoresEnd,
                         guide: guides[place].naming(choice: choice),
                         logprobs: logprobs, tellsPrompt: tellsPrompt, recordsEnd: recordsEnd))
             }
@@ -182,10 +186,11 @@ struct Preparation: Sendable {
         return min(sampling.maximumTokens ?? defaultTokens, room)
     }
 
-    private func tokens(_ text: String) throws(APIError) -> [Int32] {
+    /// `special`: whether the token comes first that the model expects before every text.
+    private func tokens(_ text: String, special: Bool) throws(APIError) -> [Int32] {
         try checkLength(text.utf8.count, param: "prompt")
         do {
-            return try tokenizer.ids(ofWhole: text)
+            return try special ? tokenizer.ids(ofWhole: text) : tokenizer.ids(of: text)
         } catch {
             throw APIError(error, param: "prompt")
         }
@@ -226,8 +231,7 @@ struct Preparation: Sendable {
         let fields = try FieldReader(body: body)
         let tokens: [Int32]
         if fields["messages"] != nil {
-            var request = try ChatRequest(fields, randomSeed: { 0 })
-            if try fields.bool("add_generation_prompt") == false { request.addsPrompt = false }
+            let request = try ChatRequest(fields, randomSeed: { 0 })
             try checkLength(of: request.messages)
             tokens = try chat.prompt(request, tokenizer)
         } else {
@@ -235,13 +239,8 @@ struct Preparation: Sendable {
             guard let text = try fields.string("prompt") ?? other else {
                 throw fields.wrong("prompt", "a text")
             }
-            try checkLength(text.utf8.count, param: "prompt")
-            let adds = try fields.bool("add_special_tokens") ?? true
-            do {
-                tokens = try adds ? tokenizer.ids(ofWhole: text) : tokenizer.ids(of: text)
-            } catch {
-                throw APIError(error, param: "prompt")
-            }
+            tokens = try self.tokens(
+                text, special: try fields.bool("add_special_tokens") ?? true)
         }
         return .object([
             ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),

@@ -40,7 +40,8 @@ extension ToolProblem: Explained {
         case .unknownChoice(let found):
             (
                 "\(Self.cut(found)) is not a choice of tools",
-                #"use "none", "auto", "required" or {"type": "function", "function": {"name": ...}}"#
+                #"use "none", "auto", "required", {"type": "function", "function": {"name": ...}} or "#
+                    + #"{"type": "allowed_tools", ...}"#
             )
         case .noTools: ("a call is required, and there are no tools", "send tools")
         case .badArguments:

@@ -100,6 +100,9 @@ struct RandomRun {
         case .auto: break
         case .required: #expect(!names.isEmpty, "\(place)")
         case .named(let name): #expect(names == [name], "\(place)")
+        case .allowed(let allowed, let isRequired):
+            #expect(names.allSatisfy(allowed.contains), "\(place)")
+            #expect(!isRequired || !names.isEmpty, "\(place)")
         }
         if !parallel || format.callNext == nil { #expect(names.count <= 1, "\(place)") }
     }

@@ -127,7 +127,7 @@ struct ToolReadingTests {
             (#""any""#, "tool_choice", .unknownChoice("any")),
             ("7", "tool_choice", .wrongType(expected: "a string or an object")),
             ("{}", "tool_choice.type", .missing(expected: #""function""#)),
-            (#"{"type":"allowed_tools"}"#, "tool_choice.type", .unknownChoice("allowed_tools")),
+            (#"{"type":"allowed_toys"}"#, "tool_choice.type", .unknownChoice("allowed_toys")),
             (
                 #"{"type":"function"}"#, "tool_choice.function.name",
                 .missing(expected: "a tool's name")

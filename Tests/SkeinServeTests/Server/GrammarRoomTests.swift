@@ -75,7 +75,7 @@ import Testing
         switch plan.jobs[place].guide {
         case .free: nil
         case .value(let matcher): matcher.grammar
-        case .tools(let guide): guide.grammar
+        case .tools(let guide), .callsOrValue(let guide, _): guide.grammar
         }
     }
 

@@ -29,7 +29,7 @@ import Testing
                 (user + #","top_logprobs":2"#, "top_logprobs"),
                 (user + #","top_logprobs":2,"logprobs":false"#, "top_logprobs"),
                 (user + #","top_logprobs":21,"logprobs":true"#, "top_logprobs"),
-                (user + #","n":65"#, "n"), (user + #","max_tokens":-1"#, "max_tokens"),
+                (user + #","n":65"#, "n"), (user + #","max_tokens":-2"#, "max_tokens"),
                 (user + #","stop":"""#, "stop"),
                 (
                     user
@@ -52,10 +52,6 @@ import Testing
                 (user + #","guided_regex":"(""#, "guided_regex"),
                 (user + #","tools":[\#(tool),\#(tool)]"#, "tools[1].function.name"),
                 (user + #","tool_choice":"required""#, "tool_choice"),
-                (
-                    user + #","tools":[\#(tool)],"response_format":{"type":"json_object"}"#,
-                    "response_format"
-                ),
                 (
                     user + #","tools":[\#(tool)],"tool_choice":"required","max_tokens":3"#,
                     "max_completion_tokens"
