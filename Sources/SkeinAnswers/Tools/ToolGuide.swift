@@ -82,8 +82,8 @@ package struct ToolGuide: Sendable {
     ///   - format: of the model.
     ///   - tools: of the request.
     ///   - choice: whether there may or must be calls.
-    ///   - beginsWithCalls: whether the answer is no text if it does not begin with a call.
     ///   - parallel: whether there may be several calls; with a named tool there is one.
+    ///   - beginsWithCalls: whether the answer is no text if it does not begin with a call.
     ///   - grammars: of the tokenizer's vocabulary.
     ///   - tokenizer: of the model.
     ///   - limit: tokens of the answer.

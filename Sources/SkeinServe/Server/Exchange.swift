@@ -7,6 +7,7 @@ import Synchronization
 final class Exchange {
     let id: RequestID
     let endpoint: String
+    let owner: RequestOwner
     private let reply: HTTPReply
     /// Headers that let another site's page read the answer.
     private let headers: [(name: String, value: String)]
@@ -36,12 +37,13 @@ final class Exchange {
     private(set) var cachedTokens = 0
 
     init(
-        _ id: RequestID, endpoint: String, reply: HTTPReply,
+        _ id: RequestID, endpoint: String, owner: RequestOwner, reply: HTTPReply,
         headers: [(name: String, value: String)],
         clock: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.id = id
         self.endpoint = endpoint
+        self.owner = owner
         self.reply = reply
         self.headers = headers
         self.clock = clock

@@ -5,19 +5,31 @@ import SkeinText
 
 /// Grammars of requests: one is looked for first, and only one that must be compiled needs room.
 extension Preparation {
+    /// Whether a grammar must be made for a chat: it has none that is kept.
+    func needsGrammar(_ request: ChatRequest) -> Bool {
+        if request.toolChoice != .none, !isKnown(request.tools, request.toolChoice) { return true }
+        return needsGrammar(request.form)
+    }
+
+    /// Whether a grammar must be made for a form.
+    func needsGrammar(_ form: AnswerForm) -> Bool { form != .text && known(form) == nil }
+
+    private func known(_ form: AnswerForm) -> CompiledGrammar? {
+        switch form {
+        case .text: nil
+        case .schema(let source, _): grammars.known(schema: source)
+        case .expression(let text, _): grammars.known(expression: text)
+        }
+    }
+
     /// The grammar of a form, for all answers of a request; nil for any text.
     ///
     /// `isWanted`: whether the client is still there; asked by whatever takes long.
     func grammar(
         _ form: AnswerForm, _ isWanted: @escaping @Sendable () -> Bool
     ) throws(APIError) -> CompiledGrammar? {
-        let known: CompiledGrammar?
-        switch form {
-        case .text: return nil
-        case .schema(let source, _): known = grammars.known(schema: source)
-        case .expression(let text, _): known = grammars.known(expression: text)
-        }
-        if let known { return known }
+        if form == .text { return nil }
+        if let known = known(form) { return known }
         try checkGrammarRoom()
         return try form.grammar(grammars, isWanted)
     }

@@ -23,11 +23,20 @@ struct Preparation: Sendable {
     /// Bytes of the longest token.
     let longestToken: Int
 
-    /// `isWanted`: whether the client is still there; asked by whatever takes long, now and later.
-    func chat(
-        _ body: [UInt8], id: RequestID, _ names: RequestNames,
-        isWanted: @escaping @Sendable () -> Bool
-    ) throws(APIError) -> AnswerPlan {
+    /// A chat that was read, before its grammar is made.
+    struct ChatDraft: Sendable {
+        fileprivate let id: RequestID
+        fileprivate let names: RequestNames
+        let request: ChatRequest
+        fileprivate let model: ServedModel
+        fileprivate let prompt: [Int32]
+        fileprivate let limit: Int
+    }
+
+    /// Reads a chat and makes its prompt.
+    func draft(
+        chat body: [UInt8], id: RequestID, _ names: RequestNames
+    ) throws(APIError) -> ChatDraft {
         let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
         try checkLength(of: request.messages)
@@ -38,15 +47,25 @@ struct Preparation: Sendable {
             try checkLogprobs(
                 limit * request.sampling.choices, top, "lower n or max_completion_tokens")
         }
-        let guide = try guide(request, limit: limit, idSeed: names.text(id), isWanted)
+        return ChatDraft(
+            id: id, names: names, request: request, model: model, prompt: prompt, limit: limit)
+    }
+
+    /// The answers of a chat, with their grammar.
+    ///
+    /// `isWanted`: whether the client is still there; asked by whatever takes long, now and later.
+    func plan(
+        _ draft: ChatDraft, isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerPlan {
+        let (id, names, request) = (draft.id, draft.names, draft.request)
+        let guide = try guide(request, limit: draft.limit, idSeed: names.text(id), isWanted)
         let plan = AnswerFormat(
-            .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
+            .chat, id: "chatcmpl-" + names.text(id), model: draft.model.answeringName,
             created: names.created, sampling: request.sampling, prompts: 1,
-            echoes: [.init(text: try echo(of: request))],
-            logprobs: request.logprobs)
+            echoes: [.init(text: try echo(of: request))], logprobs: request.logprobs)
         return AnswerPlan(
             jobs: jobs(
-                id, model, [prompt], [limit], request.sampling, [guide],
+                id, draft.model, [draft.prompt], [draft.limit], request.sampling, [guide],
                 logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan)
     }
 
@@ -62,11 +81,21 @@ struct Preparation: Sendable {
         return text
     }
 
-    /// `isWanted`: likewise.
-    func completion(
-        _ body: [UInt8], id: RequestID, _ names: RequestNames,
-        isWanted: @escaping @Sendable () -> Bool
-    ) throws(APIError) -> AnswerPlan {
+    /// A request to /v1/completions that was read, before its grammar is made.
+    struct CompletionDraft: Sendable {
+        fileprivate let id: RequestID
+        fileprivate let names: RequestNames
+        let request: CompletionRequest
+        fileprivate let model: ServedModel
+        fileprivate let prompts: [[Int32]]
+        fileprivate let limits: [Int]
+        fileprivate let echoes: [AnswerFormat.Echo]
+    }
+
+    /// Reads a request to /v1/completions and makes its prompts.
+    func draft(
+        completion body: [UInt8], id: RequestID, _ names: RequestNames
+    ) throws(APIError) -> CompletionDraft {
         let request = try CompletionRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
         guard request.prompts.count * request.sampling.choices <= Limits.answers else {
@@ -107,19 +136,32 @@ struct Preparation: Sendable {
                     + "fewer prompts, or a smaller n")
         }
         try checkLogprobs(request, prompts, limits)
-        // Once for all prompts, and not before the rest of the request is known to be right.
+        return CompletionDraft(
+            id: id, names: names, request: request, model: model, prompts: prompts,
+            limits: limits, echoes: echoes)
+    }
+
+    /// The answers of a request to /v1/completions, with their grammar.
+    ///
+    /// `isWanted`: whether the client is still there; asked by whatever takes long, now and later.
+    func plan(
+        _ draft: CompletionDraft, isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerPlan {
+        let (id, names, request) = (draft.id, draft.names, draft.request)
+        // Once for all prompts.
         let grammar = try self.grammar(request.form, isWanted)
         var guides: [AnswerGuide] = []
-        for limit in limits {
+        for limit in draft.limits {
             guides.append(try guide(request.form, grammar, limit: limit, isWanted))
         }
         let format = AnswerFormat(
-            .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
-            created: names.created, sampling: request.sampling, prompts: prompts.count,
-            echoes: echoes, logprobs: request.logprobs)
+            .completion, id: "cmpl-" + names.text(id), model: draft.model.answeringName,
+            created: names.created, sampling: request.sampling, prompts: draft.prompts.count,
+            echoes: draft.echoes, logprobs: request.logprobs)
         return AnswerPlan(
             jobs: jobs(
-                id, model, prompts, limits, request.sampling, guides, logprobs: request.logprobs,
+                id, draft.model, draft.prompts, draft.limits, request.sampling, guides,
+                logprobs: request.logprobs,
                 tellsPrompt: request.echoes && request.logprobs != nil, recordsEnd: true),
             format: format)
     }
@@ -187,7 +229,7 @@ struct Preparation: Sendable {
     }
 
     /// `special`: whether the token comes first that the model expects before every text.
-    private func tokens(_ text: String, special: Bool) throws(APIError) -> [Int32] {
+    func tokens(_ text: String, special: Bool) throws(APIError) -> [Int32] {
         try checkLength(text.utf8.count, param: "prompt")
         do {
             return try special ? tokenizer.ids(ofWhole: text) : tokenizer.ids(of: text)
@@ -211,7 +253,7 @@ struct Preparation: Sendable {
             tokens: bytes / max(1, longestToken), limit: context, param: param, isAtLeast: true)
     }
 
-    private func checkLength(of messages: [ChatMessage]) throws(APIError) {
+    func checkLength(of messages: [ChatMessage]) throws(APIError) {
         let bytes = messages.reduce(0) { sum, message in
             message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
         }
@@ -223,115 +265,6 @@ struct Preparation: Sendable {
         let (bytes, overflows) = context.multipliedReportingOverflow(by: 2 * longestToken)
         return overflows ? .max : max(bytes, 1 << 16)
     }
-
-    // MARK: Tokens and texts
-
-    /// `{"prompt": TEXT}` as vLLM has it, `{"content": TEXT}` as llama.cpp has it, or `messages`.
-    func tokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
-        let fields = try FieldReader(body: body)
-        let tokens: [Int32]
-        if fields["messages"] != nil {
-            let request = try ChatRequest(fields, randomSeed: { 0 })
-            try checkLength(of: request.messages)
-            tokens = try chat.prompt(request, tokenizer)
-        } else {
-            let other = try fields.string("content")
-            guard let text = try fields.string("prompt") ?? other else {
-                throw fields.wrong("prompt", "a text")
-            }
-            tokens = try self.tokens(
-                text, special: try fields.bool("add_special_tokens") ?? true)
-        }
-        return .object([
-            ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),
-            ("tokens", .array(tokens.map { .integer(Int($0)) })),
-        ])
-    }
-
-    /// What programs that render conversations themselves want to know, under Hugging Face's names as
-    /// vLLM has it.
-    var tokenizerInfo: JSONLine.Value {
-        func text(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        return .object([
-            ("bos_token", text(tokenizer.templateTokens.begin)),
-            ("eos_token", text(tokenizer.templateTokens.end)),
-            ("add_bos_token", .bool(tokenizer.addsBeginToken)),
-            ("model_max_length", .integer(context)), ("chat_template", text(chat.source)),
-        ])
-    }
-
-    func detokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
-        let fields = try FieldReader(body: body)
-        guard let items = fields["tokens"]?.list else { throw fields.wrong("tokens", "a list") }
-        var tokens: [Int32] = []
-        var bytes = 0
-        for item in items {
-            guard let token = item.integer, (0..<tokenizer.vocabularySize).contains(token) else {
-                throw fields.wrong(
-                    "tokens", "a list of ids from 0 to \(tokenizer.vocabularySize - 1)")
-            }
-            tokens.append(Int32(token))
-            bytes += tokenizer.bytes(of: Int32(token)).count
-            guard bytes <= Limits.echoBytes else {
-                throw fields.wrong("tokens", "the tokens of at most \(Limits.echoBytes) bytes")
-            }
-        }
-        let text = tokenizer.decode(tokens)
-        // vLLM's name and llama.cpp's.
-        return .object([("prompt", .string(text)), ("content", .string(text))])
-    }
-
-    // MARK: Adapters
-
-    func loadAdapter(_ body: [UInt8]) throws(APIError) -> HTTPAnswerText {
-        let fields = try FieldReader(body: body)
-        guard let name = try fields.string("lora_name"), let path = try fields.string("lora_path")
-        else {
-            throw .invalid(nil, "lora_name and lora_path say which adapter, and from where")
-        }
-        guard let root = models.root else { throw .withoutRoot }
-        do {
-            try models.load(name, path: try root.resolveAdapter(path))
-        } catch {
-            switch error as? ServeError {
-            case .nameTaken?:
-                var problem = APIError(error, param: "lora_name")
-                problem.code = "name_taken"
-                throw problem
-            case .badName?: throw APIError(error, param: "lora_name")
-            case .tooManyAdapters?:
-                var problem = APIError(error)
-                problem.code = "too_many_adapters"
-                throw problem
-            default: throw APIError(error, param: "lora_path").hiding(root.path)
-            }
-        }
-        return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' added successfully.")
-    }
-
-    func unloadAdapter(_ body: [UInt8]) throws(APIError) -> HTTPAnswerText {
-        let fields = try FieldReader(body: body)
-        guard let name = try fields.string("lora_name") else {
-            throw fields.wrong("lora_name", "the name of an adapter")
-        }
-        guard models.root != nil else { throw .withoutRoot }
-        guard models.unload(name) else {
-            throw .unknownModel(name, known: models.list.dropFirst().map(\.id))
-        }
-        return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' removed successfully.")
-    }
-}
-
-/// A plain text for a client, in vLLM's words where its clients look for them.
-struct HTTPAnswerText: Sendable {
-    var text: String
-}
-
-extension APIError {
-    static let withoutRoot = APIError(
-        .forbidden,
-        "adapters are not loaded at run time here: start skein serve with --adapter-root",
-        code: "adapter_root_missing")
 }
 
 /// What differs from request to request and is nobody's input.

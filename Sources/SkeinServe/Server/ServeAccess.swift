@@ -35,6 +35,14 @@ struct ServeAccess: Sendable {
         return nil
     }
 
+    /// Whose request it is, by its key.
+    func owner(of request: HTTPRequest) -> RequestOwner {
+        guard !keys.isEmpty, let given = request.bearer ?? request.header("x-api-key") else {
+            return .everybody
+        }
+        return .key(given)
+    }
+
     /// Pages of other sites may not ask unless the user said so: a browser would send them on.
     private func crossSite(_ request: HTTPRequest) -> APIError? {
         let from = request.header("origin")

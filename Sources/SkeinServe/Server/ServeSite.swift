@@ -212,7 +212,7 @@ final class ServeSite: HTTPSite {
         let id = RequestID(number: next)
         next += 1
         let exchange = Exchange(
-            id, endpoint: work.rawValue, reply: reply,
+            id, endpoint: work.rawValue, owner: parts.access.owner(of: request), reply: reply,
             headers: parts.access.headers(for: request), clock: parts.sources.instant)
         exchanges[id] = exchange
         reply.onEnd = { [weak self] in self?.isGone(id) }
@@ -225,7 +225,7 @@ final class ServeSite: HTTPSite {
         run(for: exchange, .preparing, holding: body.count) {
             preparation.answer(to: work, body, id, names, isWanted)
         } then: { site, exchange, prepared in
-            site.go(on: exchange, prepared)
+            site.go(on: exchange, prepared, bodyBytes: body.count)
         }
     }
 
@@ -245,7 +245,7 @@ final class ServeSite: HTTPSite {
         waitingBytes += bytes
         exchange.isWithThreads = true
         let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
-        parts.threads.run(kind) {
+        parts.threads.run(kind, for: exchange.owner) {
             let result = isWanted.isSet ? work() : nil
             post { site in
                 site.waitingBytes -= bytes
@@ -259,8 +259,13 @@ final class ServeSite: HTTPSite {
         }
     }
 
-    private func go(on exchange: Exchange, _ prepared: PreparedAnswer) {
+    private func go(on exchange: Exchange, _ prepared: PreparedAnswer, bodyBytes: Int) {
         switch prepared {
+        case .compile(let work):
+            // What was made of the body is held until then.
+            return run(for: exchange, .compiling, holding: bodyBytes, work) {
+                $0.go(on: $1, $2, bodyBytes: bodyBytes)
+            }
         case .error(let error): exchange.fail(error)
         case .json(let response): exchange.respond(response)
         case .text(let text):

@@ -18,6 +18,8 @@ enum PreparedAnswer: Sendable {
     case json(HTTPResponse)
     case text(HTTPAnswerText)
     case error(APIError)
+    /// A grammar must be made first, which may take long and is for another thread.
+    case compile(@Sendable () -> PreparedAnswer)
 }
 
 extension Preparation {
@@ -28,9 +30,16 @@ extension Preparation {
     ) -> PreparedAnswer {
         do throws(APIError) {
             switch work {
-            case .chat: return .plan(try chat(body, id: id, names) { isWanted.isSet })
+            case .chat:
+                let draft = try draft(chat: body, id: id, names)
+                return stage(needsGrammar(draft.request)) { () throws(APIError) in
+                    try plan(draft) { isWanted.isSet }
+                }
             case .completion:
-                return .plan(try completion(body, id: id, names) { isWanted.isSet })
+                let draft = try draft(completion: body, id: id, names)
+                return stage(needsGrammar(draft.request.form)) { () throws(APIError) in
+                    try plan(draft) { isWanted.isSet }
+                }
             case .tokenize: return .json(HTTPResponse(json: try tokenize(body)))
             case .detokenize: return .json(HTTPResponse(json: try detokenize(body)))
             case .loadAdapter: return .text(try loadAdapter(body))
@@ -39,5 +48,19 @@ extension Preparation {
         } catch {
             return .error(error)
         }
+    }
+
+    /// A plan, now or on the thread for grammars.
+    private func stage(
+        _ isLater: Bool, _ plan: @escaping @Sendable () throws(APIError) -> AnswerPlan
+    ) -> PreparedAnswer {
+        let work: @Sendable () -> PreparedAnswer = {
+            do throws(APIError) {
+                return .plan(try plan())
+            } catch {
+                return .error(error)
+            }
+        }
+        return isLater ? .compile(work) : work()
     }
 }

@@ -57,8 +57,9 @@ import Testing
     ) throws(APIError) -> AnswerPlan {
         let body =
             #"{"prompt":[\#(prompts)],"max_tokens":60,"guided_json":\#(schema(number))}"#
-        return try preparation.completion(
-            Array(body.utf8), id: RequestID(number: UInt64(number)), names, isWanted: { true })
+        let draft = try preparation.draft(
+            completion: Array(body.utf8), id: RequestID(number: UInt64(number)), names)
+        return try preparation.plan(draft, isWanted: { true })
     }
 
     private static func call(
@@ -67,8 +68,9 @@ import Testing
         let tool =
             #"{"type":"function","function":{"name":"f","parameters":\#(schema(number))}}"#
         let body = #"{"messages":[{"role":"user","content":"a"}],"tools":[\#(tool)]}"#
-        return try preparation.chat(
-            Array(body.utf8), id: RequestID(number: UInt64(number)), names, isWanted: { true })
+        let draft = try preparation.draft(
+            chat: Array(body.utf8), id: RequestID(number: UInt64(number)), names)
+        return try preparation.plan(draft, isWanted: { true })
     }
 
     private static func grammar(_ plan: AnswerPlan, _ place: Int = 0) -> CompiledGrammar? {

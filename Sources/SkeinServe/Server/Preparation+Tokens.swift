@@ -1,0 +1,62 @@
+import SkeinAnswers
+import SkeinBasics
+import SkeinJSON
+import SkeinText
+
+/// Tokens and texts, for programs that make prompts themselves.
+extension Preparation {
+    /// `{"prompt": TEXT}` as vLLM has it, `{"content": TEXT}` as llama.cpp has it, or `messages`.
+    func tokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+        let fields = try FieldReader(body: body)
+        let tokens: [Int32]
+        if fields["messages"] != nil {
+            let request = try ChatRequest(fields, randomSeed: { 0 })
+            try checkLength(of: request.messages)
+            tokens = try chat.prompt(request, tokenizer)
+        } else {
+            let other = try fields.string("content")
+            guard let text = try fields.string("prompt") ?? other else {
+                throw fields.wrong("prompt", "a text")
+            }
+            tokens = try self.tokens(
+                text, special: try fields.bool("add_special_tokens") ?? true)
+        }
+        return .object([
+            ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),
+            ("tokens", .array(tokens.map { .integer(Int($0)) })),
+        ])
+    }
+
+    /// What programs that render conversations themselves want to know, under Hugging Face's names as
+    /// vLLM has it.
+    var tokenizerInfo: JSONLine.Value {
+        func text(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
+        return .object([
+            ("bos_token", text(tokenizer.templateTokens.begin)),
+            ("eos_token", text(tokenizer.templateTokens.end)),
+            ("add_bos_token", .bool(tokenizer.addsBeginToken)),
+            ("model_max_length", .integer(context)), ("chat_template", text(chat.source)),
+        ])
+    }
+
+    func detokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+        let fields = try FieldReader(body: body)
+        guard let items = fields["tokens"]?.list else { throw fields.wrong("tokens", "a list") }
+        var tokens: [Int32] = []
+        var bytes = 0
+        for item in items {
+            guard let token = item.integer, (0..<tokenizer.vocabularySize).contains(token) else {
+                throw fields.wrong(
+                    "tokens", "a list of ids from 0 to \(tokenizer.vocabularySize - 1)")
+            }
+            tokens.append(Int32(token))
+            bytes += tokenizer.bytes(of: Int32(token)).count
+            guard bytes <= Limits.echoBytes else {
+                throw fields.wrong("tokens", "the tokens of at most \(Limits.echoBytes) bytes")
+            }
+        }
+        let text = tokenizer.decode(tokens)
+        // vLLM's name and llama.cpp's.
+        return .object([("prompt", .string(text)), ("content", .string(text))])
+    }
+}

@@ -1,0 +1,35 @@
+/// Whose request it is, for those who take turns.
+enum RequestOwner: Hashable, Sendable {
+    /// Without keys all requests are alike.
+    case everybody
+    case key(String)
+}
+
+/// Things that wait: each owner's in their order, and the owners take turns, each with one. So an owner
+/// with many keeps another waiting for one of them, not for all. Pure.
+struct Turns<Owner: Hashable, Item> {
+    private var items: [Owner: ArraySlice<Item>] = [:]
+    /// Those with something that waits, the next one first.
+    private var order: ArraySlice<Owner> = []
+
+    var count: Int { items.values.reduce(0) { $0 + $1.count } }
+
+    mutating func add(_ item: Item, for owner: Owner) {
+        if items[owner] == nil { order.append(owner) }
+        items[owner, default: []].append(item)
+    }
+
+    /// Takes out what is next; nil if nothing waits.
+    mutating func next() -> Item? {
+        guard let owner = order.popFirst() else { return nil }
+        let item = items[owner]?.popFirst()
+        if items[owner]?.isEmpty ?? true {
+            items[owner] = nil
+        } else {
+            order.append(owner)
+        }
+        return item
+    }
+}
+
+extension Turns: Sendable where Owner: Sendable, Item: Sendable {}

@@ -1,0 +1,68 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinServe
+
+/// Work that waits, and whose turn it is.
+@Suite struct TurnsTests {
+    @Test("each owner's things keep their order, and the owners take turns")
+    func order() {
+        var turns = Turns<String, Int>()
+        for number in 0..<5 { turns.add(number, for: "a") }
+        #expect(turns.next() == 0)
+        turns.add(10, for: "b")
+        turns.add(20, for: "c")
+        turns.add(21, for: "c")
+        var order: [Int] = []
+        while let next = turns.next() { order.append(next) }
+        #expect(order == [1, 10, 20, 2, 21, 3, 4])
+        #expect(turns.next() == nil)
+        turns.add(5, for: "a")
+        #expect(turns.next() == 5)
+    }
+
+    @Test(
+        "whose grammars are hard to make keeps no other request waiting, and others' for one of them"
+    )
+    func grammars() throws {
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("one\ntwo\n".utf8), path: "keys")
+        } with: { server in
+            let threads = server.server.threads
+            // One key's work holds the thread for grammars three times in a row.
+            let opened = Condition(0)
+            defer { opened.change { $0 = 3 } }
+            for turn in 1...3 {
+                threads.run(.compiling, for: .key("one")) {
+                    opened.wait { $0 >= turn ? () : nil }
+                }
+            }
+            func ask(_ number: Int, key: String) throws -> HTTPClient {
+                let client = try server.client()
+                try server.send(
+                    "POST", "/v1/completions",
+                    #"{"prompt":"a","max_tokens":9,"guided_regex":"[ab]{\#(number)}"}"#,
+                    headers: ["Authorization: Bearer \(key)"], to: client)
+                return client
+            }
+            let many = try (1...5).map { try ask($0, key: "one") }
+            let other = try ask(7, key: "two")
+            try Deadline.wait { threads.waiting(.compiling) == 2 + 5 + 1 }
+            // What needs no grammar is answered, also for the same key.
+            for key in ["one", "two"] {
+                let answer = try server.ask(
+                    "POST", "/tokenize", #"{"prompt":"a b"}"#,
+                    headers: ["Authorization: Bearer \(key)"])
+                #expect(answer.status == 200)
+            }
+            // Behind the second the other key has its turn, though the third and five more came before.
+            opened.change { $0 = 2 }
+            #expect(try other.response()?.status == 200)
+            #expect(threads.waiting(.compiling) == 5)
+            opened.change { $0 = 3 }
+            for client in many { #expect(try client.response()?.status == 200) }
+        }
+    }
+}
