@@ -3,6 +3,10 @@
 package enum GrammarLimits {
     /// Bytes of a schema or a regular expression.
     package static let sourceBytes = 1 << 20
+    /// Schemas and expressions that could not be compiled and are not tried again, and the bytes of what
+    /// is said of one: half a mebibyte in all.
+    static let failures = 128
+    static let failureBytes = 4 << 10
     /// How deep JSON may be nested.
     package static let jsonDepth = 128
     /// Nodes of a network: some 500 bytes each while it is built.

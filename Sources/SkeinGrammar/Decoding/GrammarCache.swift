@@ -1,7 +1,8 @@
 import SkeinBasics
 import Synchronization
 
-/// Compiled grammars by what was stated; the least recently used ones leave.
+/// Compiled grammars by what was stated; the least recently used ones leave. What cannot be compiled is
+/// remembered, too.
 package final class GrammarCache: Sendable {
     /// By digest: what a client sent may take a mebibyte, and is needed no longer once it is compiled.
     private enum Source: Hashable {
@@ -26,6 +27,22 @@ package final class GrammarCache: Sendable {
         var kept: [Kept] = []
         /// All that somebody may have, kept or not.
         var lent: [Source: Lent] = [:]
+
+        /// Why the latest of those that could not be made could not; the latest one last.
+        private var failures: [(source: Source, error: GrammarError)] = []
+
+        /// Remembers why a grammar cannot be made, so that it is not tried again and again.
+        mutating func remember(_ error: GrammarError, of source: Source) {
+            if case .cancelled = error { return }
+            guard "\(error)".utf8.count <= GrammarLimits.failureBytes else { return }
+            failures.removeAll { $0.source == source }
+            failures.append((source, error))
+            if failures.count > GrammarLimits.failures { failures.removeFirst() }
+        }
+
+        func failure(of source: Source) -> GrammarError? {
+            failures.first { $0.source == source }?.error
+        }
 
         /// Keeps a grammar as the latest used one.
         ///
@@ -90,11 +107,9 @@ package final class GrammarCache: Sendable {
         _ schema: [UInt8], isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
         let source = Source(schema: schema)
-        if let known = known(source) { return known }
-        // Others need not wait meanwhile.
-        return add(
-            try CompiledGrammar(
-                schema: schema, vocabulary, sharing: memory, isWanted: isWanted), for: source)
+        return try made(source) { () throws(GrammarError) in
+            try CompiledGrammar(schema: schema, vocabulary, sharing: memory, isWanted: isWanted)
+        }
     }
 
     /// The same for an expression.
@@ -104,11 +119,24 @@ package final class GrammarCache: Sendable {
         _ expression: String, isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
         let source = Source(expression: expression)
-        if let known = known(source) { return known }
-        return add(
+        return try made(source) { () throws(GrammarError) in
             try CompiledGrammar(
-                expression: expression, vocabulary, sharing: memory, isWanted: isWanted),
-            for: source)
+                expression: expression, vocabulary, sharing: memory, isWanted: isWanted)
+        }
+    }
+
+    /// What is kept, or what `make` makes; others need not wait meanwhile.
+    private func made(
+        _ source: Source, _ make: () throws(GrammarError) -> CompiledGrammar
+    ) throws(GrammarError) -> CompiledGrammar {
+        if let known = known(source) { return known }
+        if let failure = state.withLock({ $0.failure(of: source) }) { throw failure }
+        do {
+            return add(try make(), for: source)
+        } catch {
+            state.withLock { $0.remember(error, of: source) }
+            throw error
+        }
     }
 
     private func known(_ source: Source) -> CompiledGrammar? {
