@@ -4,11 +4,11 @@ import argparse, datetime, json, os, shlex, signal, statistics, subprocess, sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib")]
 sys.dont_write_bytecode = True
-import bench_batches, bench_prefix, bench_speculation
+import bench_batches, bench_prefix, bench_siege, bench_speculation
 from peer_report import machine
 from served import Checks, Server
 
-PARTS = {"prefix": bench_prefix.run, "batches": bench_batches.run, "speculation": bench_speculation.run}
+PARTS = {"prefix": bench_prefix.run, "batches": bench_batches.run, "speculation": bench_speculation.run, "siege": bench_siege.run}
 
 
 class Bench:
@@ -40,7 +40,7 @@ def load():
 
 def main():
     parser = argparse.ArgumentParser(prog="Scripts/bench-serve", description="measures skein serve")
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help="prefix, batches, speculation")
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help="prefix, batches, speculation, siege")
     for name in ("skein", "model", "peer-python", "directory", "command"):
         parser.add_argument("--" + name, default="", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5, help="alternated repetitions (5)")
@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--compute", default="fp32", help="how skein multiplies prompts: fp32 or bf16 (fp32)")
     parser.add_argument("--turns", type=int, default=20, help="prefix: turns of the conversation (20)")
     parser.add_argument("--tokens", type=int, default=128, help="batches, speculation: tokens of an answer (128)")
+    parser.add_argument("--siege", type=float, default=20, help="siege: seconds of each (20)")
     parser.add_argument("--peer-setting", help="batches: llama.cpp's attention and waiting, as flash,passive (the faster is tried out)")
     parser.add_argument("--json", help="file for all numbers")
     options = parser.parse_args()

@@ -14,6 +14,7 @@ from soak_wire import Wire
 
 GENEROUS = 180  # seconds in which every good request has its answer
 CONTEXT = 1024
+SENTRY = 30  # seconds in which a short request with a key has its answer
 
 
 class Refused(Exception):
@@ -30,6 +31,9 @@ class Soak:
         self.counts = collections.Counter()
         self.wrong = []
         self.first, self.between, self.first_in_crowd = Histogram(), Histogram(), Histogram()
+        # Of short requests with a key, all the while.
+        self.keyed = Histogram()
+        self.key = "soak"
         self.is_crowded = False
         # The longest wait for a token: seconds, when, and what had come before it.
         self.longest = (0, 0, "")
@@ -45,7 +49,10 @@ class Soak:
         self.log = open(os.path.join(options.directory, "serve.log"), "wb")
         command = [options.skein, "serve", "--model", options.model, "--name", "base", "--listen", "127.0.0.1:0",
                    "--parallel", "4", "--queue", "32", "--context", str(CONTEXT), "--prefix-memory", "64",
-                   "--threads", str(options.threads), "--drain", "120s", "--no-request-log"]
+                   "--threads", str(options.threads), "--drain", "120s", "--no-request-log",
+                   "--api-key-file", os.path.join(options.directory, "keys")]
+        with open(os.open(command[-1], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(self.key + "\n")
         self.models = ["base"]
         if options.adapter:
             command += ["--adapter", "tuned=" + options.adapter]
@@ -62,6 +69,25 @@ class Soak:
             time.sleep(0.1)
         with open(self.log.name) as log:
             sys.exit("skein serve does not begin:\n" + log.read())
+
+    def wire(self, key="soak"):
+        return Wire(self.port, key)
+
+    async def sentry(self):
+        """A short request with a key, again and again: it is answered soon, whoever else is there."""
+        while not self.is_over:
+            began, answer = time.monotonic(), None
+            try:
+                async with self.wire() as wire:
+                    await wire.ask("/tokenize", {"prompt": "Once upon a time"})
+                    answer = (await asyncio.wait_for(wire.whole(), SENTRY))[0]
+            except (OSError, EOFError, asyncio.TimeoutError) as error:
+                answer = repr(error)
+            self.keyed.add(time.monotonic() - began)
+            # 429: there is no more room for requests, whoever asks.
+            if answer not in (200, 429) and self.server.poll() is None:
+                self.note(f"a short request with a key got {answer} after {time.monotonic() - began:.1f} s")
+            await asyncio.sleep(0.25)
 
     def sample(self):
         root = f"/proc/{self.server.pid}"
@@ -93,7 +119,7 @@ class Soak:
     async def good(self, path, body, measures=False):
         """Asks; the whole answer, put together when it is a stream."""
         try:
-            async with Wire(self.port) as wire:
+            async with self.wire() as wire:
                 began, crowded = time.monotonic(), self.is_crowded
                 await wire.ask(path, body)
                 status, headers = await wire.answer_head()
@@ -226,7 +252,7 @@ class Soak:
         self.server.send_signal(signal.SIGTERM)
         await asyncio.sleep(0.5)
         try:
-            async with Wire(self.port) as wire:
+            async with self.wire() as wire:
                 await wire.ask("/health", b"", method="GET")
                 status, _, _ = await wire.whole()
                 if status != 503:
@@ -262,7 +288,7 @@ class Soak:
         print(f"{len(self.pool)} answers recorded alone in {alone:.0f} s", flush=True)
         quiet = self.sample()
         self.samples, self.started = [], time.monotonic()
-        tasks = [self.watch(), self.crowds()] + [self.client(n) for n in range(self.options.clients)]
+        tasks = [self.watch(), self.sentry(), self.crowds()] + [self.client(n) for n in range(self.options.clients)]
         tasks += hostile_clients(self)
         tasks = [asyncio.create_task(task) for task in tasks]
         await self.sleep(self.options.minutes * 60)
@@ -295,7 +321,7 @@ class Soak:
             print(f"threads {quiet[2]} -> {settled[2]}, descriptors {quiet[3]} -> {settled[3]}; {words}")
         rows = sorted(self.counts.items())
         rows += [("time to first token", self.first.words), ("time to first token in crowds", self.first_in_crowd.words),
-                 ("time between tokens", self.between.words),
+                 ("time between tokens", self.between.words), ("short requests with a key", self.keyed.words),
                  ("problems", len(self.wrong))]
         print(table(rows))
         print(f"the longest wait for a token: {self.longest[0]:.1f} s, at {self.longest[1]:.0f} s, after {self.longest[2]!r}")
@@ -303,7 +329,7 @@ class Soak:
             with open(self.options.json, "w") as file:
                 json.dump({"seed": self.options.seed, "minutes": self.options.minutes, "counts": self.counts,
                            "first_token": self.first.json,
-                           "first_token_in_crowds": self.first_in_crowd.json, "between_tokens": self.between.json, "rss_mib": series,
+                           "first_token_in_crowds": self.first_in_crowd.json, "between_tokens": self.between.json, "keyed": self.keyed.json, "rss_mib": series,
                            "memory": words, "problems": self.wrong}, file, indent=1)
         return 1 if self.wrong else 0
 

@@ -2,7 +2,7 @@
 import asyncio, json, random
 
 from soak_checks import Wrong, plain, require
-from soak_wire import Wire
+from soak_siege import SIEGES
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 SOON = 60  # seconds within which a server must have ended a connection that it gives up
@@ -182,6 +182,36 @@ async def idle_burst(soak, rng):
             wire.writer.transport.abort()
 
 
+async def wrong_key(soak, rng):
+    """Has no key, or another's: is told so before it has sent its body."""
+    async with soak.wire(rng.choice([None, "wrong"])) as wire:
+        await wire.send(wire.head(COMPLETION, 1 << 20))
+        status, headers, data = await asyncio.wait_for(wire.whole(), SOON)
+        require(status == 401 and "www-authenticate" in headers, f"without a key: {status} {data[:200]}")
+
+
+async def besieges(soak, rng):
+    """70 clients that hold connections and bodies and come back for more, with and without a key."""
+    siege, end = rng.choice(SIEGES), asyncio.get_running_loop().time() + rng.uniform(5, 20)
+
+    async def besieger():
+        while True:
+            try:
+                await siege(soak.port, soak.key)
+            except (OSError, EOFError):
+                await asyncio.sleep(0.05)
+
+    soak.counts[f"besieged by 70 {siege.__name__.replace('_', ' ')}"] += 1
+    tasks = [asyncio.create_task(besieger()) for _ in range(70)]
+    try:
+        while asyncio.get_running_loop().time() < end and not soak.is_over():
+            await asyncio.sleep(0.2)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def pipelines(soak, rng):
     """Several requests in one write: as many answers, in their order."""
     bodies = [story(n) for n in rng.sample(range(1, 9), 4)]
@@ -208,22 +238,23 @@ async def smuggles(soak, rng):
     extra = rng.choice(["Content-Length: 5\r\nContent-Length: 6\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
                         "Transfer-Encoding: gzip\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n"])
     async with soak.wire() as wire:
-        await wire.send(f"POST {COMPLETION} HTTP/1.1\r\nHost: localhost\r\n{extra}\r\n12345".encode())
+        key = f"Authorization: Bearer {soak.key}\r\n"
+        await wire.send(f"POST {COMPLETION} HTTP/1.1\r\nHost: localhost\r\n{key}{extra}\r\n12345".encode())
         got = await asyncio.wait_for(wire.reader.read(), SOON)
         require(got.startswith(b"HTTP/1.1 4") or got.startswith(b"HTTP/1.1 501"), f"{extra!r} got {got[:100]}")
 
 
 HOSTILE = [wrong_json, wrong_values, wrong_messages, invalid_text, deep_json, unknown_model, unknown_token, unknown_path, over_context,
            huge_body, large_body, huge_schema, leaves_early, leaves_stream, half_closes, reads_slowly, reads_nothing, slow_head,
-           slow_body, idle_burst, pipelines, random_bytes, smuggles]
+           slow_body, idle_burst, wrong_key, besieges, pipelines, random_bytes, smuggles]
 
 
 class Target:
     """What hostile clients know of the soak."""
 
     def __init__(self, soak):
-        self.idle = soak.options.idle
-        self.wire = lambda: Wire(soak.port)
+        self.idle, self.counts, self.port, self.key = soak.options.idle, soak.counts, soak.port, soak.key
+        self.wire, self.is_over = soak.wire, lambda: soak.is_over
 
 
 async def client(soak, target, attacks, number):

@@ -7,8 +7,8 @@ from soak_checks import Wrong
 class Wire:
     """One connection, with the little of HTTP that is needed to see every byte."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, key=None):
+        self.port, self.key = port, key
 
     async def __aenter__(self):
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 24)
@@ -21,9 +21,10 @@ class Wire:
         except OSError:
             pass
 
-    @staticmethod
-    def head(path, length, method="POST", close=False):
+    def head(self, path, length, method="POST", close=False):
         extra = "Connection: close\r\n" if close else ""
+        if self.key:
+            extra += f"Authorization: Bearer {self.key}\r\n"
         return (f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 f"Content-Length: {length}\r\n{extra}\r\n").encode()
 

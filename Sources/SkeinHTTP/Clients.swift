@@ -2,7 +2,8 @@ import SkeinBasics
 import SkeinSockets
 
 /// The clients of a server. Lives on the loop's thread. No event costs more when there are more of
-/// them, and neither does accepting one; only making room looks through those for whom bytes wait.
+/// them, and neither does accepting one; only making room looks through those that send bodies or
+/// for whom bytes wait.
 final class Clients {
     private let loop: EventLoop
     let settings: HTTPServer.Settings
@@ -14,17 +15,14 @@ final class Clients {
     private var refused = WaitingLine()
     private(set) var isDraining = false
 
-    /// Those that may be dropped for others: they wait for a request, have begun none or the head
-    /// of one, or were answered for the last time. Who has waited longest is first.
-    var line = WaitingLine()
+    /// Who may have to leave, for the place that it has.
+    private var places = Places()
     /// How many follow events to which their connection belongs.
     var followers = 0
     /// Bytes of all bodies that are not complete.
     var bodyBytes = 0
     /// Bytes held for all clients that have not taken them.
     private(set) var waitingBytes = 0
-    /// Those for whom bytes wait. Who has taken none for longest is first.
-    private var takers = WaitingLine()
     private var isMakingRoom = false
 
     init(
@@ -62,24 +60,26 @@ final class Clients {
 
     private func accept(_ socket: Socket) {
         if count - refused.count >= settings.connections {
-            guard let dropped = crowded ?? line.first else { return refuse(socket) }
-            connections[dropped]?.close()
+            guard let dropped = places.dispensable(client) else { return refuse(socket) }
+            connections[dropped]?.drop()
         }
-        line.join(add(socket).slot)
+        place(add(socket), .waiting)
     }
 
-    /// Of those that may be dropped and have waited longest, the first one of the host that has most
-    /// of them: a host that opens connections without end loses its own.
-    private var crowded: Int? {
-        var counts: [[UInt8]: Int] = [:]
-        var seen = 0
-        _ = line.first { slot in
-            if let network = connections[slot]?.network { counts[network, default: 0] += 1 }
-            seen += 1
-            return seen >= Limits.crowd
-        }
-        let most = counts.values.max()
-        return line.first { slot in connections[slot].map { counts[$0.network] == most } ?? false }
+    /// What is known of a client when one must leave.
+    private func client(_ slot: Int) -> Places.Client {
+        let connection = connections[slot]
+        return Places.Client(
+            network: connection?.network ?? [], isKnown: connection?.isKnown ?? false,
+            pace: connection?.pace.bytes(at: loop.now) ?? 0,
+            bodyBytes: connection?.countedBytes ?? 0,
+            waitingBytes: connection?.outbound.heldBytes ?? 0)
+    }
+
+    /// Notes what a connection does now.
+    func place(_ connection: HTTPConnection, _ occupation: Places.Occupation) {
+        if occupation == .lingering, refused.contains(connection.slot) { return }
+        places.place(connection.slot, occupation, isKnown: connection.isKnown)
     }
 
     private func add(_ socket: Socket) -> HTTPConnection {
@@ -105,9 +105,23 @@ final class Clients {
             headers: [("Retry-After", "1")])
     }
 
-    /// An answered connection may be dropped.
-    func lingers(_ connection: HTTPConnection) {
-        if !refused.contains(connection.slot) { line.join(connection.slot) }
+    /// Makes room for another byte of a body: as long as all bodies take as much as they may, the
+    /// slowest of those that hold more than a little is refused.
+    ///
+    /// - Returns: whether there is room.
+    func makeBodyRoom(besides newcomer: HTTPConnection) -> Bool {
+        while bodyBytes >= settings.bodyBytes {
+            guard
+                let slot = places.slowestBody(
+                    besides: newcomer.slot, holding: settings.bodyBytes, client),
+                let slowest = connections[slot]
+            else { return false }
+            slowest.refuse(
+                .serviceUnavailable,
+                "the server receives too much at the moment, and this came slowest; try again",
+                headers: [("Retry-After", "1")])
+        }
+        return true
     }
 
     /// What waits for a client has changed.
@@ -119,11 +133,7 @@ final class Clients {
     func waiting(_ connection: HTTPConnection, more: Int, hasTaken: Bool) {
         let slot = connection.slot
         waitingBytes += more
-        if connection.outbound.isEmpty {
-            takers.leave(slot)
-        } else if hasTaken || !takers.contains(slot) {
-            takers.join(slot)
-        }
+        places.waits(slot, !connection.outbound.isEmpty, hasTaken: hasTaken)
         guard waitingBytes > settings.answerBytes, !isMakingRoom else { return }
         // Not from here: the site, which answers one, need not expect to hear of others meanwhile.
         isMakingRoom = true
@@ -134,21 +144,17 @@ final class Clients {
     /// quarter of their share: that would free nothing. The last one's answer may have any length.
     func makeRoom() {
         isMakingRoom = false
-        while waitingBytes > settings.answerBytes, takers.count > 1 {
-            let little = settings.answerBytes / takers.count / 4
-            let slowest = takers.first(where: {
-                connections[$0].map { $0.outbound.heldBytes > little } ?? false
-            })
-            guard let dropped = slowest ?? takers.first else { return }
-            connections[dropped]?.close()
+        while waitingBytes > settings.answerBytes,
+            let slot = places.slowestTaker(holding: settings.answerBytes, client)
+        {
+            connections[slot]?.drop()
         }
     }
 
     func remove(_ connection: HTTPConnection) {
         let slot = connection.slot
-        line.leave(slot)
+        places.leave(slot)
         refused.leave(slot)
-        takers.leave(slot)
         connections[slot] = nil
         freeSlots.append(slot)
     }

@@ -29,9 +29,10 @@ final class HTTPBody {
 
     /// The body that a head announces; nil without one.
     ///
-    /// - Throws: `HTTPProblem`, also for a body that is declared longer than the limit.
+    /// - Throws: `HTTPProblem`, also for a body that is declared longer than the limit, and
+    ///   `.refused` where that is nil.
     init?(
-        of head: HTTPRequest, limit: (HTTPRequest) -> Int
+        of head: HTTPRequest, limit: (HTTPRequest) -> Int?
     ) throws(HTTPProblem) {
         let framing = try HTTPHead.framing(of: head)
         let expectations = head.headers.filter { $0.name == "expect" }
@@ -41,7 +42,7 @@ final class HTTPBody {
             else { throw .expectationFailed }
         }
         guard framing != .none else { return nil }
-        let limit = limit(head)
+        guard let limit = limit(head) else { throw .refused }
         guard limit > 0 else { throw .bodyNotAllowed }
         guard !HTTPHead.isEncoded(head) else { throw .encodingNotSupported }
         switch framing {

@@ -6,7 +6,8 @@ extension HTTPConnection {
         exchange = Exchange(
             keepsAlive: request.keepsAlive, isHead: request.method == "HEAD",
             knowsChunks: request.minorVersion > 0)
-        clients.line.leave(slot)
+        isKnown = clients.site.knows(request)
+        clients.place(self, .busy)
         phase = .awaitingAnswer
         setDeadline(nil)
         switch clients.answer(request) {
@@ -35,14 +36,19 @@ extension HTTPConnection {
     func refuse(
         _ status: HTTPStatus, _ words: String, headers: [(name: String, value: String)] = []
     ) {
-        parser = HTTPRequestParser()
-        countBody()
-        clients.line.leave(slot)
-        exchange = Exchange()
         var response = clients.site.refusal(status, words)
         // The site may have said some of it.
         let said = Set(response.headers.map { $0.name.lowercased() })
         response.headers += headers.filter { !said.contains($0.name.lowercased()) }
+        refuse(response)
+    }
+
+    /// Answers a request of which nothing more is read, and ends the connection.
+    func refuse(_ response: HTTPResponse, isHead: Bool = false) {
+        parser = HTTPRequestParser()
+        countBody()
+        clients.place(self, .busy)
+        exchange = Exchange(isHead: isHead)
         respond(response)
     }
 
@@ -64,7 +70,7 @@ extension HTTPConnection {
         // An answer to HEAD has a head only.
         guard case .streaming = phase, !exchange.isHead else { return }
         // One event may be as long as it is; a client that lets more pile up is dropped.
-        if !outbound.isEmpty, outbound.count + bytes.count > Limits.streamBytes { return close() }
+        if !outbound.isEmpty, outbound.count + bytes.count > Limits.streamBytes { return drop() }
         guard exchange.knowsChunks else { return put(bytes) }
         put(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [0x0D, 0x0A])
     }
@@ -101,6 +107,7 @@ extension HTTPConnection {
     func write() {
         let before = outbound.count
         let outcome = outbound.write(to: socket)
+        pace.add(before - outbound.count, at: loop.now)
         countOutbound(hasTaken: outbound.count < before)
         switch outcome {
         case .failed: close()
@@ -129,7 +136,7 @@ extension HTTPConnection {
         stopFollowing()
         guard exchange.keepsAlive, !clients.isDraining else { return linger() }
         phase = .reading
-        clients.line.join(slot)
+        clients.place(self, .waiting)
         setDeadline(parser.isInside ? times.request : times.idle)
         guard parser.isInside else { return watchAgain() }
         // The next request may be here already. It is read before any more bytes are, so that a
@@ -142,14 +149,16 @@ extension HTTPConnection {
     private func linger() {
         parser = HTTPRequestParser()
         socket.endWriting()
-        clients.lingers(self)
+        clients.place(self, .lingering)
         // A server that stops does not wait for those who do not.
-        linger(until: .now + (clients.isDraining ? times.linger : times.lingerTotal))
+        linger(
+            until: .now + (clients.isDraining ? times.linger : times.lingerTotal),
+            bytes: Limits.lingerBytes)
         watchAgain()
     }
 
-    func linger(until end: ContinuousClock.Instant) {
-        phase = .lingering(until: end)
+    func linger(until end: ContinuousClock.Instant, bytes: Int) {
+        phase = .lingering(until: end, bytes: bytes)
         setDeadline(at: min(.now + times.linger, end))
     }
 }

@@ -20,8 +20,12 @@ final class HTTPConnection {
     private var deadline: ContinuousClock.Instant?
     var parser = HTTPRequestParser()
     private var bodyBegan: ContinuousClock.Instant?
+    /// How fast its body comes, or what waits for it is taken.
+    var pace: Pace
+    /// Whether its last request was one of a client that the site knows.
+    var isKnown = false
     /// Bytes of the body that the server knows of.
-    private var countedBytes = 0
+    private(set) var countedBytes = 0
     var outbound = Outbound()
     /// Bytes of `outbound` that the server knows of.
     private var countedOutbound = 0
@@ -41,8 +45,8 @@ final class HTTPConnection {
         case streaming
         /// Sends what is left of the events.
         case endingStream
-        /// Has answered and ended its side; drops what still comes.
-        case lingering(until: ContinuousClock.Instant)
+        /// Has answered and ended its side; throws away what still comes, of which so many bytes may.
+        case lingering(until: ContinuousClock.Instant, bytes: Int)
         case closed
     }
 
@@ -61,6 +65,7 @@ final class HTTPConnection {
         self.slot = slot
         self.loop = loop
         self.clients = clients
+        pace = Pace(at: loop.now)
         watch = loop.watch(socket.descriptor, for: .read) { [weak self] in self?.handle($0) }
         setDeadline(times.request)
     }
@@ -81,7 +86,10 @@ final class HTTPConnection {
         return true
     }
 
-    func close() {
+    /// Gives the client up: it takes nothing, or another needs what it holds.
+    func drop() { close(dropped: true) }
+
+    func close(dropped: Bool = false) {
         if case .closed = phase { return }
         phase = .closed
         if let watch { loop.end(watch) }
@@ -96,7 +104,7 @@ final class HTTPConnection {
         clients.remove(self)
         let (reply, stream) = (reply, stream)
         (self.reply, self.stream) = (nil, nil)
-        reply?.ended(tells: true)
+        reply?.ended(tells: true, dropped: dropped)
         stream?.ended()
     }
 
@@ -110,7 +118,8 @@ final class HTTPConnection {
                 headers: [("Retry-After", "1")])
         case .reading: close()
         case .streaming where exchange.isFollower: endStream()
-        case .lingering(let end): linger(until: min(end, .now + times.linger))
+        case .lingering(let end, let bytes):
+            linger(until: min(end, .now + times.linger), bytes: bytes)
         case .awaitingAnswer, .answering, .streaming, .endingStream, .closed: break
         }
     }
@@ -151,35 +160,50 @@ final class HTTPConnection {
             // The first byte of a request begins its time; neither more bytes nor empty lines
             // before it prolong that.
             if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
-                clients.line.join(slot)
+                clients.place(self, .waiting)
                 setDeadline(times.request)
             }
         case .awaitingAnswer, .streaming, .endingStream:
             guard !exchange.isFollower else { return }
             parser.take(bytes)
             watchAgain()
-        case .lingering(let end):
-            linger(until: end)
+        case .lingering(let end, let left):
+            guard bytes.count <= left else { return close() }
+            linger(until: end, bytes: left - bytes.count)
         case .answering, .closed: break
         }
     }
 
     private func readRequest() {
-        let wasInBody = parser.isInBody
+        let (wasInBody, before) = (parser.isInBody, parser.bodyBytes)
+        var answered: (HTTPResponse, isHead: Bool)?
         do throws(HTTPProblem) {
-            let request = try parser.next(bodyLimit: clients.site.bodyLimit)
+            let request = try parser.next { head in
+                isKnown = clients.site.knows(head)
+                switch clients.site.admit(head) {
+                case .body(let limit): return limit
+                case .answered(let response):
+                    answered = (response, head.method == "HEAD")
+                    return nil
+                }
+            }
             countBody()
             if let request { return answer(request) }
         } catch {
+            if let (response, isHead) = answered { return refuse(response, isHead: isHead) }
             return refuse(error.status, error.words, headers: error.headers)
         }
         guard parser.isInBody else { return watchAgain() }
         if !wasInBody {
             bodyBegan = .now
-            clients.line.leave(slot)
+            pace = Pace(at: loop.now)
+        }
+        if parser.bodyBytes > before || !wasInBody {
+            pace.add(parser.bodyBytes - before, at: loop.now)
+            clients.place(self, .body)
         }
         // It needs one more byte at least.
-        guard clients.bodyBytes < clients.settings.bodyBytes else {
+        guard clients.makeBodyRoom(besides: self) else {
             return refuse(
                 .serviceUnavailable, "the server receives too much at the moment; try again",
                 headers: [("Retry-After", "1")])
@@ -208,6 +232,7 @@ final class HTTPConnection {
 
     /// Tells the server how much memory the bytes take that wait for the client.
     func countOutbound(hasTaken: Bool) {
+        if !hasTaken, countedOutbound == 0 { pace = Pace(at: loop.now) }
         clients.waiting(self, more: outbound.heldBytes - countedOutbound, hasTaken: hasTaken)
         countedOutbound = outbound.heldBytes
     }
@@ -268,7 +293,7 @@ final class HTTPConnection {
             stream(Array(": still here\n\n".utf8))
             // To HEAD, nothing was sent.
             if self.deadline == nil { setDeadline(times.keepAlive) }
-        default: close()
+        default: drop()
         }
     }
 }

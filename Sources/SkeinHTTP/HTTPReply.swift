@@ -4,6 +4,10 @@
 package final class HTTPReply {
     private(set) weak var connection: HTTPConnection?
 
+    /// Whether the server gave its client up, which took nothing for too long or more than its share,
+    /// and the client has not left by itself; to be asked in `onEnd`.
+    package private(set) var wasDropped = false
+
     /// Called once when the client is gone before the answer was given whole, by `respond` or by
     /// the `end` of its events, or when the server stops. A client that ends only its own side
     /// counts as gone. It may be called from within `send` of the events.
@@ -34,8 +38,11 @@ package final class HTTPReply {
         return connection.sendEvents(headers: headers)
     }
 
-    /// - Parameter tells: whether the holder hears of it.
-    func ended(tells: Bool) {
+    /// - Parameters:
+    ///   - tells: whether the holder hears of it.
+    ///   - dropped: whether the server gave the client up.
+    func ended(tells: Bool, dropped: Bool = false) {
+        wasDropped = dropped
         connection = nil
         let tell = onEnd
         onEnd = {}

@@ -46,6 +46,8 @@ package enum HTTPProblem: Error, Equatable {
     case versionNotSupported
     /// It announces a body, and the site takes none.
     case bodyNotAllowed
+    /// The site has an answer to it already.
+    case refused
     /// Its body has more bytes than the site takes.
     case bodyTooLong(limit: Int)
     /// Its body has a transfer coding other than `chunked`.
@@ -57,7 +59,7 @@ package enum HTTPProblem: Error, Equatable {
 
     package var status: HTTPStatus {
         switch self {
-        case .malformed: .badRequest
+        case .malformed, .refused: .badRequest
         case .requestLineTooLong: .uriTooLong
         case .headersTooLong: .headersTooLarge
         case .versionNotSupported: .versionNotSupported
@@ -82,6 +84,7 @@ package enum HTTPProblem: Error, Equatable {
         case .headersTooLong:
             "the headers are longer than \(Limits.headBytes) bytes or more than \(Limits.headers)"
         case .versionNotSupported: "only HTTP/1.0 and HTTP/1.1 are spoken here"
+        case .refused: "the request is refused"
         case .bodyNotAllowed: "a request with a body is not taken here"
         case .bodyTooLong(let limit): "the body is longer than \(limit) bytes"
         case .codingNotSupported: "the only Transfer-Encoding here is chunked"

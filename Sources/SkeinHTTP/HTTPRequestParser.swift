@@ -42,12 +42,13 @@ package struct HTTPRequestParser {
 
     /// The next request.
     ///
-    /// - Parameter bodyLimit: how many bytes the body of a request with this head may have; asked
-    ///   once, before any of them is kept, and only if the head announces a body.
+    /// - Parameter bodyLimit: how many bytes the body of a request with this head may have, nil: the
+    ///   request is refused; asked once, before any of them is kept, and only if the head announces
+    ///   a body.
     /// - Returns: nil: more bytes are needed.
     /// - Throws: `HTTPProblem`; nothing can be read from the connection after it.
     package mutating func next(
-        bodyLimit: (HTTPRequest) -> Int = { _ in 0 }
+        bodyLimit: (HTTPRequest) -> Int? = { _ in 0 }
     ) throws(HTTPProblem) -> HTTPRequest? {
         if body == nil {
             guard let head = try nextHead() else { return nil }

@@ -1,9 +1,13 @@
 /// What answers requests. It lives on its server's thread.
 package protocol HTTPSite: AnyObject {
-    /// Bytes that the body of a request with this head may have; 0: a body is refused, as it is
-    /// without this method. Asked once the head is complete, before any byte of the body is kept,
-    /// and only if the head announces a body.
-    func bodyLimit(for head: HTTPRequest) -> Int
+    /// What becomes of a body that this head announces; without this method, it is refused. Asked
+    /// once the head is complete, before any byte of the body is kept: what the head alone shows to
+    /// be wrong is answered then, and the body holds nothing.
+    func admit(_ head: HTTPRequest) -> HTTPAdmission
+
+    /// Whether the client of this request has shown that it may ask, such as by a key; without this
+    /// method, none has. Where there is no room for all, strangers leave first.
+    func knows(_ head: HTTPRequest) -> Bool
 
     /// Answers at once, or says how it will.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
@@ -18,11 +22,22 @@ package protocol HTTPSite: AnyObject {
 }
 
 extension HTTPSite {
-    package func bodyLimit(for head: HTTPRequest) -> Int { 0 }
+    package func admit(_ head: HTTPRequest) -> HTTPAdmission { .body(limit: 0) }
+
+    package func knows(_ head: HTTPRequest) -> Bool { false }
 
     package func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
         HTTPResponse(status, line: words)
     }
+}
+
+/// What a site says of a body before it comes.
+package enum HTTPAdmission {
+    /// It may have so many bytes; 0: it is refused with 413.
+    case body(limit: Int)
+    /// The request is answered without it, such as with 401. What still comes is thrown away within
+    /// `Limits.lingerBytes` and `HTTPTimes.lingerTotal`, and the connection ends.
+    case answered(HTTPResponse)
 }
 
 /// What a site gives for a request.

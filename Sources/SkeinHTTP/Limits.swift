@@ -41,6 +41,15 @@ enum Limits {
     /// Clients beyond the limit that are told so and not just hung up on, each for `HTTPTimes.linger`.
     static let refusedConnections = 64
 
-    /// Clients among which the host with most of them is looked for when one must go: 10 microseconds.
+    /// Bytes of what a refused client still sends that are thrown away so that it gets its answer: four
+    /// times the longest body that `skein serve` takes. A client may send all before it looks.
+    static let lingerBytes = 32 << 20
+
+    /// Bytes that a client which begins to send or to take counts as having moved (`Pace`), so that it
+    /// is not the slowest before it can have done anything.
+    static let paceCredit = 1 << 20
+
+    /// Clients among which the host with most of them, or the slowest, is looked for when one must go:
+    /// 10 microseconds.
     static let crowd = 256
 }

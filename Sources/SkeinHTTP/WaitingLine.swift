@@ -25,6 +25,16 @@ struct WaitingLine {
         return nil
     }
 
+    /// The first ones in their order, at most `count`.
+    func prefix(_ count: Int) -> [Int] {
+        var slots: [Int] = []
+        _ = first { slot in
+            if slots.count < count { slots.append(slot) }
+            return slots.count >= count
+        }
+        return slots
+    }
+
     func contains(_ slot: Int) -> Bool { slot < places.count && places[slot].isTaken }
 
     /// Joins at the end, also from a place further ahead.

@@ -9,9 +9,6 @@ enum Limits {
     static let bodyBytesPerToken = 64
     static let leastBodyBytes = 1 << 20
 
-    /// Bytes of the body of a request that is refused in any case.
-    static let refusedBodyBytes = 1 << 20
-
     /// Bytes of bodies that are being received, and of those that wait to be read.
     static let bodiesBytes = 64 << 20
 

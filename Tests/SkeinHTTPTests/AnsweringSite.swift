@@ -19,14 +19,17 @@ final class AnsweringSite: HTTPSite {
     var goneStreams = 0
     var hasFinished = false
 
-    func bodyLimit(for head: HTTPRequest) -> Int {
+    func admit(_ head: HTTPRequest) -> HTTPAdmission {
         switch head.path {
-        case "/small": 10
-        case "/large": 64 << 20
-        case "/none": 0
-        default: 1 << 20
+        case "/small": .body(limit: 10)
+        case "/large": .body(limit: 64 << 20)
+        case "/none": .body(limit: 0)
+        case "/locked" where !knows(head): .answered(HTTPResponse(.unauthorized, line: "locked"))
+        default: .body(limit: 1 << 20)
         }
     }
+
+    func knows(_ head: HTTPRequest) -> Bool { head.bearer == "key" }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         asked.append(request.path)
@@ -45,6 +48,8 @@ final class AnsweringSite: HTTPSite {
                 stream.send("hello", "1")
             }
         case "/length": return .response(HTTPResponse(.ok, line: "\(request.body.count)"))
+        case "/page":
+            return .response(HTTPResponse(body: [UInt8](repeating: 1, count: 4 << 20)))
         case "/nothing": return .response(HTTPResponse(.noContent, body: [1, 2]))
         default: return .response(HTTPResponse(.ok, body: Array("got ".utf8) + request.body))
         }

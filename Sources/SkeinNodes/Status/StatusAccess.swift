@@ -25,8 +25,7 @@ struct StatusAccess: Sendable {
         if request.header("sec-fetch-site") == "cross-site" {
             return HTTPResponse(.forbidden, line: "another site may not read this")
         }
-        guard let token else { return nil }
-        guard let bearer = request.bearer, ConstantTime.areEqual(Array(bearer.utf8), token) else {
+        guard token == nil || knows(request) else {
             var answer = HTTPResponse(
                 .unauthorized,
                 line: "the token is missing or wrong: send Authorization: Bearer TOKEN, or open "
@@ -35,6 +34,12 @@ struct StatusAccess: Sendable {
             return answer
         }
         return nil
+    }
+
+    /// Whether the request has the token.
+    func knows(_ request: HTTPRequest) -> Bool {
+        guard let token, let bearer = request.bearer else { return false }
+        return ConstantTime.areEqual(Array(bearer.utf8), token)
     }
 
     private static func printable(_ text: String) -> String {

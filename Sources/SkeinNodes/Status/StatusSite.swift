@@ -72,6 +72,8 @@ final class StatusSite: HTTPSite {
         }
     }
 
+    func knows(_ head: HTTPRequest) -> Bool { access.knows(head) }
+
     private func html() -> HTTPResponse {
         HTTPResponse(
             contentType: "text/html; charset=utf-8",

@@ -26,7 +26,7 @@ struct ServeAccess: Sendable {
         if Self.open.contains(request.path) { return nil }
         if let problem = crossSite(request) { return problem }
         if keys.isEmpty { return nil }
-        guard let given = request.bearer ?? request.header("x-api-key"), keys.contains(given) else {
+        guard knows(request) else {
             return APIError(
                 .unauthorized,
                 "the API key is missing or wrong: send Authorization: Bearer KEY",
@@ -41,6 +41,14 @@ struct ServeAccess: Sendable {
             return .everybody
         }
         return .key(given)
+    }
+
+    /// Whether the request has one of the keys.
+    func knows(_ request: HTTPRequest) -> Bool {
+        guard !keys.isEmpty, let given = request.bearer ?? request.header("x-api-key") else {
+            return false
+        }
+        return keys.contains(given)
     }
 
     /// Pages of other sites may not ask unless the user said so: a browser would send them on.

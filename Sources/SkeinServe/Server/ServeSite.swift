@@ -54,15 +54,15 @@ final class ServeSite: HTTPSite {
 
     // MARK: Routes
 
-    func bodyLimit(for head: HTTPRequest) -> Int {
-        guard case .work? = ServeRoute(head.path), head.method == "POST",
-            parts.access.refusal(of: head) == nil
-        else {
-            // Read and thrown away, so that the client hears what is wrong.
-            return Limits.refusedBodyBytes
+    /// What a head shows to be wrong is answered before its body comes, and so is what needs none.
+    func admit(_ head: HTTPRequest) -> HTTPAdmission {
+        switch outcome(of: head) {
+        case .response(let response): .answered(response)
+        case .work: .body(limit: parts.bodyBytes)
         }
-        return parts.bodyBytes
     }
+
+    func knows(_ head: HTTPRequest) -> Bool { parts.access.knows(head) }
 
     func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
         guard status == .serviceUnavailable else { return APIError(status, words).response }
@@ -71,27 +71,46 @@ final class ServeSite: HTTPSite {
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        if request.method == "OPTIONS" { return .response(parts.access.preflight(request)) }
-        if let refusal = parts.access.refusal(of: request) {
-            return answer(request, "-", refusal.response)
+        switch outcome(of: request) {
+        case .response(let response): .response(response)
+        case .work(let work): begin(work, request)
         }
-        guard let route = ServeRoute(request.path) else {
-            return answer(
-                request, "-",
-                APIError(
-                    .notFound,
-                    "there is nothing at \(APIError.printable(request.path)): docs/SERVING.md "
-                        + "lists what is served", code: "unknown_path"
-                ).response)
+    }
+
+    /// What comes of a request, as far as its head decides.
+    private enum Outcome {
+        case response(HTTPResponse)
+        /// Takes a body.
+        case work(ServeWork)
+    }
+
+    private func outcome(of head: HTTPRequest) -> Outcome {
+        if head.method == "OPTIONS" { return .response(parts.access.preflight(head)) }
+        if let refusal = parts.access.refusal(of: head) {
+            return .response(answer(head, "-", refusal.response))
         }
-        if case .work(let work) = route {
-            guard request.method == "POST" else { return answer(request, "-", wrongMethod("POST")) }
-            return begin(work, request)
+        guard let route = ServeRoute(head.path) else {
+            return .response(
+                answer(
+                    head, "-",
+                    APIError(
+                        .notFound,
+                        "there is nothing at \(APIError.printable(head.path)): docs/SERVING.md "
+                            + "lists what is served", code: "unknown_path"
+                    ).response))
         }
-        guard ["GET", "HEAD"].contains(request.method) else {
-            return answer(request, "-", wrongMethod("GET"))
+        if case .work(let work) = route, head.method == "POST" {
+            guard isStopping else { return .work(work) }
+            return .response(answer(head, work.rawValue, APIError.stopping.response))
         }
+        return .response(answer(head, to: route))
+    }
+
+    private func answer(_ request: HTTPRequest, to route: ServeRoute) -> HTTPResponse {
         switch route {
+        case .work: return answer(request, "-", wrongMethod("POST"))
+        case _ where !["GET", "HEAD"].contains(request.method):
+            return answer(request, "-", wrongMethod("GET"))
         case .page:
             return answer(
                 request, "/",
@@ -109,17 +128,16 @@ final class ServeSite: HTTPSite {
         case .tokenizerInfo:
             return answer(
                 request, "/tokenizer_info", HTTPResponse(json: parts.preparation.tokenizerInfo))
-        case .work: return answer(request, "-", wrongMethod("POST"))
         }
     }
 
     private func answer(
         _ request: HTTPRequest, _ endpoint: String, _ response: HTTPResponse
-    ) -> HTTPAnswer {
+    ) -> HTTPResponse {
         metrics.count(endpoint, response.status.rawValue)
         var response = response
         response.headers += parts.access.headers(for: request)
-        return .response(response)
+        return response
     }
 
     private func wrongMethod(_ allowed: String) -> HTTPResponse {
@@ -177,10 +195,9 @@ final class ServeSite: HTTPSite {
     // MARK: What is answered later
 
     private func begin(_ work: ServeWork, _ request: HTTPRequest) -> HTTPAnswer {
-        if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
         if let reason = fullness(for: request.body.count) {
             let error = APIError.overloaded(reason, retryAfter: retryAfter)
-            return answer(request, work.rawValue, error.response)
+            return .response(answer(request, work.rawValue, error.response))
         }
         return .later { [self] reply in begin(work, request, reply) }
     }
