@@ -66,13 +66,17 @@ extension HTTPConnection {
         return stream
     }
 
-    func stream(_ bytes: [UInt8]) {
+    func stream(_ events: [[UInt8]]) {
         // An answer to HEAD has a head only.
         guard case .streaming = phase, !exchange.isHead else { return }
-        // One event may be as long as it is; a client that lets more pile up is dropped.
-        if !outbound.isEmpty, outbound.count + bytes.count > Limits.streamBytes { return drop() }
-        guard exchange.knowsChunks else { return put(bytes) }
-        put(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [0x0D, 0x0A])
+        // What is sent at once may be as long as it is; a client that lets more pile up is dropped.
+        if outbound.count > Limits.streamBytes { return drop() }
+        guard exchange.knowsChunks else { return put(Array(events.joined())) }
+        var bytes: [UInt8] = []
+        for event in events {
+            bytes += Array("\(String(event.count, radix: 16))\r\n".utf8) + event + [0x0D, 0x0A]
+        }
+        put(bytes)
     }
 
     func endStream() {

@@ -80,6 +80,12 @@ final class HTTPConnection {
         return outbound.isEmpty
     }
 
+    /// Whether little waits for it.
+    var hasRoomForMore: Bool {
+        guard case .streaming = phase else { return false }
+        return outbound.count < Limits.streamRoomBytes
+    }
+
     /// Whether the site has the request and has not begun to answer.
     var awaitsAnswer: Bool {
         guard case .awaitingAnswer = phase else { return false }
@@ -126,7 +132,10 @@ final class HTTPConnection {
 
     private func handle(_ readiness: Readiness) {
         // Another connection's event may have changed what this one waits for.
-        if readiness.contains(.write), watched.contains(.write) { write() }
+        if readiness.contains(.write), watched.contains(.write) {
+            write()
+            if hasRoomForMore { stream?.onRoom() }
+        }
         if case .closed = phase { return }
         if readiness.contains(.broken) {
             // Both sides have ended, or the connection was reset.
@@ -290,7 +299,7 @@ final class HTTPConnection {
         case .reading where parser.isInside && outbound.isEmpty:
             refuse(.requestTimeout, "the request did not come in time")
         case .streaming where outbound.isEmpty:
-            stream(Array(": still here\n\n".utf8))
+            stream([Array(": still here\n\n".utf8)])
             // To HEAD, nothing was sent.
             if self.deadline == nil { setDeadline(times.keepAlive) }
         default: drop()

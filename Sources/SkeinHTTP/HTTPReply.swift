@@ -38,6 +38,9 @@ package final class HTTPReply {
         return connection.sendEvents(headers: headers)
     }
 
+    /// Gives the client up, for whom more is held than there is room for: `onEnd` is called.
+    package func drop() { connection?.drop() }
+
     /// - Parameters:
     ///   - tells: whether the holder hears of it.
     ///   - dropped: whether the server gave the client up.

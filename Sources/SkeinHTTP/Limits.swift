@@ -29,9 +29,13 @@ enum Limits {
     /// is read. A dozen requests of a client that does not wait.
     static let pipelineBytes = 16 << 10
 
-    /// Bytes that may wait for a client that follows events when another event comes. One event
-    /// alone may be longer: whoever sends waits until it has left.
+    /// Bytes that may wait for a client that follows events when another event comes. What is sent
+    /// at once may be longer: whoever sends waits until it has left.
     static let streamBytes = 1 << 20
+
+    /// Bytes that wait for a client at most when it is told that there is room: what 100 Mbit/s take in
+    /// 20 ms, so that a client which reads need not wait for who writes.
+    static let streamRoomBytes = 256 << 10
 
     /// Written bytes that are kept in front of those that wait: a client that is always a little
     /// late must not let them grow, and moving the others for each write would cost more than

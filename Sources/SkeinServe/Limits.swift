@@ -12,6 +12,11 @@ enum Limits {
     /// Bytes of bodies that are being received, and of those that wait to be read.
     static let bodiesBytes = 64 << 20
 
+    /// Bytes of what the engine told of answers and slow clients were not, roughly: beyond them, the
+    /// client that holds most is dropped. 64 streams of a thousand tokens with 20 log-probabilities each
+    /// take 13 MB, and whoever reads holds next to nothing.
+    static let heldBytes = 64 << 20
+
     /// Sentences about adapters that are remembered, so as not to be said again.
     static let remarks = 256
 

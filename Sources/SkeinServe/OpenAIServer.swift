@@ -169,6 +169,7 @@ package final class OpenAIServer: Sendable {
             let descriptors = HTTPServer.raiseDescriptorLimit(to: options.connections + 256)
             settings.connections = max(16, min(options.connections, descriptors - 256))
             settings.bodyBytes = Limits.bodiesBytes
+            settings.times = sources.times
             settings.yieldsToOthers = false
             http = try HTTPServer(on: addresses, name: name, settings: settings) { _ in
                 let site = ServeSite(parts) { body in box.post(body) }

@@ -179,8 +179,9 @@ struct HTTPReplyTests {
             }
             return most
         }
-        #expect(waited > Limits.streamBytes / 2 && waited <= Limits.streamBytes)
+        #expect(waited > Limits.streamBytes / 2 && waited <= Limits.streamBytes + 10_100)
         #expect(try server.call { $0.gone } == 1)
+        #expect(try server.call { $0.replies[0].wasDropped })
         withExtendedLifetime(client) {}
     }
 
@@ -199,7 +200,43 @@ struct HTTPReplyTests {
             #expect(site.gone == 0)
         }
         try server.wait { $0.gone == 1 }
+        #expect(try server.call { $0.replies[0].wasDropped })
         withExtendedLifetime(client) {}
+    }
+
+    @Test("a site that waits for room sends a slow reader all, and hears that one left by itself")
+    func room() throws {
+        let server = try AnsweringServer()
+        let client = try HTTPClient(port: server.port, receiveBytes: 4096)
+        try server.askLater(client)
+        let event = String(repeating: "x", count: 100_000)
+        let count = 300
+        try server.call { site in
+            let stream = site.replies[0].beginEvents()
+            site.streams.append(stream)
+            var sent = 0
+            func send() {
+                while sent < count, stream.hasRoom {
+                    stream.send([event, "\(sent)"])
+                    sent += 1
+                }
+                #expect(stream.waitingBytes < Limits.streamRoomBytes + 2 * event.utf8.count)
+                if sent == count { stream.end() }
+            }
+            stream.onRoom = send
+            send()
+            #expect(sent < count)
+        }
+        for number in 0..<count {
+            #expect(try client.event()?.utf8.count == event.utf8.count + 6)
+            #expect(try client.event() == "data: \(number)")
+        }
+        #expect(try client.event() == nil)
+        var other: HTTPClient? = try server.client()
+        try server.askLater(#require(other))
+        Leaving.closes.leave(&other)
+        try server.wait { $0.gone == 1 }
+        #expect(try !server.call { $0.replies[1].wasDropped })
     }
 
     @Test("a stream without events says that it is alive, and is not dropped")

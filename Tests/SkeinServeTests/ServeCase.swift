@@ -76,7 +76,9 @@ final class ServeCase {
         }
     }
 
-    func client() throws -> HTTPClient { try HTTPClient(port: port) }
+    func client(receiveBytes: Int32? = nil) throws -> HTTPClient {
+        try HTTPClient(port: port, receiveBytes: receiveBytes)
+    }
 
     func send(
         _ method: String, _ path: String, _ body: String = "", headers: [String] = [],

@@ -85,7 +85,14 @@ package final class AnswerEngine: Sendable {
 
     /// Ends the answers of a request, before another token of theirs is computed. Nothing more is
     /// told of them.
-    package func cancel(_ request: RequestID) { inbox.put(cancellation: request) }
+    ///
+    /// - Parameters:
+    ///   - request: of which the answers are.
+    ///   - tell: called on the engine's thread when they have ended, with those that were being
+    ///     decoded; not if the engine stops before.
+    package func cancel(
+        _ request: RequestID, tell: (@Sendable ([CutAnswer]) -> Void)? = nil
+    ) { inbox.put(cancellation: request, tell) }
 
     /// Ends the thread after the step that is under way.
     package func stop() { inbox.stop() }

@@ -80,6 +80,21 @@ package struct AnswerEvent: Sendable {
     }
 }
 
+/// An answer that was ended while it was decoded, and what it took.
+package struct CutAnswer: Sendable, Equatable {
+    package var choice: Int
+    package var promptTokens: Int
+    package var cachedTokens: Int
+    package var answerTokens: Int
+
+    package init(choice: Int, promptTokens: Int, cachedTokens: Int, answerTokens: Int) {
+        self.choice = choice
+        self.promptTokens = promptTokens
+        self.cachedTokens = cachedTokens
+        self.answerTokens = answerTokens
+    }
+}
+
 /// How an answer ended, and what it took.
 package struct AnswerEnd: Sendable, Equatable {
     package var reason: FinishReason

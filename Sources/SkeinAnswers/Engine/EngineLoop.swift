@@ -59,7 +59,7 @@ final class EngineLoop {
             let mail = inbox.take(waits: running.isEmpty && again.isEmpty && waiting.isEmpty)
             if mail.stops { return }
             for jobs in mail.jobs { waiting.append(jobs) }
-            drop(mail.cancellations)
+            drop(mail.cancellations, mail.tells)
             admit()
             step()
             flush()
@@ -77,14 +77,24 @@ final class EngineLoop {
         events = []
     }
 
-    private func drop(_ requests: [RequestID]) {
+    private func drop(_ requests: [RequestID], _ tells: [Inbox.Tell] = []) {
         guard !requests.isEmpty else { return }
         let gone = Set(requests)
         again.removeAll { gone.contains($0.job.request) }
         waiting.remove(gone)
+        var cut: [RequestID: [CutAnswer]] = [:]
         for (id, member) in running where gone.contains(member.answer.job.request) {
+            let job = member.answer.job
+            cut[job.request, default: []].append(
+                CutAnswer(
+                    choice: job.choice,
+                    promptTokens: min(
+                        job.prompt.count, member.promptTokens - batch.unreadPromptTokens(of: id)),
+                    cachedTokens: min(job.prompt.count, batch.cachedTokens(of: id)),
+                    answerTokens: member.answer.tokens.count))
             leave(id)
         }
+        for (request, tell) in tells { tell(cut[request] ?? []) }
     }
 
     private func leave(_ id: BatchDecoder.SequenceID) {

@@ -3,10 +3,14 @@ import Synchronization
 
 /// What others have for the engine's thread.
 final class Inbox: Sendable {
+    typealias Tell = (request: RequestID, tell: @Sendable ([CutAnswer]) -> Void)
+
     struct Mail: Sendable {
         /// Those of each request.
         var jobs: [[AnswerJob]] = []
         var cancellations: [RequestID] = []
+        /// Who wants to know what was cut.
+        var tells: [Tell] = []
         var stops = false
 
         var isEmpty: Bool { jobs.isEmpty && cancellations.isEmpty && !stops }
@@ -18,8 +22,11 @@ final class Inbox: Sendable {
 
     func put(jobs: [AnswerJob]) { mail.change { $0.jobs.append(jobs) } }
 
-    func put(cancellation: RequestID) {
-        mail.change { $0.cancellations.append(cancellation) }
+    func put(cancellation: RequestID, _ tell: (@Sendable ([CutAnswer]) -> Void)?) {
+        mail.change { mail in
+            mail.cancellations.append(cancellation)
+            if let tell { mail.tells.append((cancellation, tell)) }
+        }
         hasCancellations.store(true, ordering: .releasing)
     }
 

@@ -15,19 +15,27 @@ final class Exchange {
     let isWanted = WantedFlag()
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let began: ContinuousClock.Instant
+    private var format: AnswerFormat?
     private var writer: AnswerWriter?
     private var stream: EventStream?
     /// When each answer had its last tokens.
     private var lastToken: [ContinuousClock.Instant?] = []
     /// An answer that is made, and too large to be written on this thread.
     private var unwritten: AnswerWriter?
-    /// A chunk of a stream, likewise. Until it is written, what the engine tells is held, of which there
-    /// is no more than the answers have.
+    /// A chunk of a stream, likewise. Until it is written, what the engine tells is held.
     private var unwrittenChunk: JSONLine.Value?
     private var isHolding = false
+    /// What the engine told and its client was not: a chunk before it is being written, or the client is
+    /// slow to take what was sent. The site bounds what all of them hold.
     private var held: [AnswerEvent] = []
-    /// How many of those have been told; the next one's prompt is being written.
+    /// How many of those have been told.
     private var told = 0
+    /// Bytes that the others take, roughly.
+    private(set) var heldBytes = 0
+    /// How many of them the site has counted.
+    var countedBytes = 0
+    /// Called when a slow client has taken so much that it can be told more.
+    var onRoom: () -> Void = {}
     /// Whether a thread of `PreparationThreads` has work for it, or will.
     var isWithThreads = false
     /// What it ended with; nil: it goes on.
@@ -51,11 +59,14 @@ final class Exchange {
     }
 
     var isOpen: Bool { reply.isOpen }
+    /// Whether the server gave the client up.
+    var wasDropped: Bool { reply.wasDropped }
     var seconds: Double { (clock() - began) / .seconds(1) }
 
     /// Learns how the answer is told.
     func plan(_ format: AnswerFormat, _ names: TokenNames) {
         isPlanned = true
+        self.format = format
         writer = AnswerWriter(format, names)
         lastToken = Array(repeating: nil, count: format.answers)
     }
@@ -86,8 +97,44 @@ final class Exchange {
     func take(_ event: AnswerEvent, _ metrics: ServeMetrics) {
         guard status == nil, writer != nil else { return }
         // What is held came now, too.
-        if case .piece = event.content { note(event.choice, metrics) }
-        if isHolding || !tell(event, metrics) { held.append(event) }
+        count(event, metrics)
+        held.append(event)
+        heldBytes += event.heldBytes
+        tellHeld(metrics)
+    }
+
+    /// Tells what is held, as far as the client takes it.
+    func tellHeld(_ metrics: ServeMetrics) {
+        // Sending may be the moment in which the client turns out to be gone.
+        while status == nil, isOpen, !isHolding, told < held.count, stream?.hasRoom ?? true {
+            let event = held[told]
+            guard tell(event, metrics) else { break }
+            heldBytes -= event.heldBytes
+            told += 1
+        }
+        if told == held.count {
+            (held, told) = ([], 0)
+        } else if told > held.count / 2 {
+            held.removeFirst(told)
+            told = 0
+        }
+    }
+
+    /// Gives the client up.
+    func drop() { reply.drop() }
+
+    /// Counts what an answer took.
+    func count(_ event: AnswerEvent, _ metrics: ServeMetrics) {
+        guard isPlanned else { return }
+        switch event.content {
+        case .piece: note(event.choice, metrics)
+        case .finished(let end):
+            count(
+                CutAnswer(
+                    choice: event.choice, promptTokens: end.promptTokens,
+                    cachedTokens: end.cachedTokens, answerTokens: end.answerTokens), metrics)
+        case .failed: break
+        }
     }
 
     /// - Returns: false if the prompt that the event's answer begins with is to be written first.
@@ -110,29 +157,31 @@ final class Exchange {
                 writer.keep(index, piece)
             }
         case .finished(let end):
-            note(end, index, writer.format, metrics)
-            if writer.format.streams {
-                send(writer.lastChunks(index, end))
-            } else {
+            guard writer.format.streams else {
                 writer.keep(index, end)
+                if writer.isComplete { finish(writer) }
+                return true
             }
-            if writer.isComplete { finish(writer) }
+            let chunks = writer.lastChunks(index, end)
+            if writer.isComplete { finish(writer, chunks) } else { send(chunks) }
         }
         return true
     }
 
     private func finish(_ writer: AnswerWriter) {
-        guard writer.format.streams, let stream else {
-            if writer.size > Limits.writtenBytes {
-                unwritten = writer
-            } else {
-                respond(HTTPResponse(json: writer.whole))
-            }
-            return
+        if writer.size > Limits.writtenBytes {
+            unwritten = writer
+        } else {
+            respond(HTTPResponse(json: writer.whole))
         }
+    }
+
+    /// Ends a stream with these chunks.
+    private func finish(_ writer: AnswerWriter, _ chunks: [JSONLine.Value]) {
+        let stream = openedStream
         status = .ok
-        if let usage = writer.usageChunk { stream.send(nil, JSONLine.render(usage)) }
-        stream.send(nil, "[DONE]")
+        let last = chunks + [writer.usageChunk].compactMap { $0 }
+        stream.send(last.map { JSONLine.render($0) } + ["[DONE]"])
         stream.end()
     }
 
@@ -155,21 +204,17 @@ final class Exchange {
         guard status == nil else { return }
         openedStream.send(nil, chunk)
         isHolding = false
-        // Sending may be the moment in which the client turns out to be gone.
-        while status == nil, isOpen, !isHolding, told < held.count {
-            if tell(held[told], metrics) { told += 1 }
-        }
-        if !isHolding { (held, told) = ([], 0) }
+        tellHeld(metrics)
     }
 
     private func send(_ chunks: [JSONLine.Value]) {
-        let stream = openedStream
-        for chunk in chunks { stream.send(nil, JSONLine.render(chunk)) }
+        openedStream.send(chunks.map { JSONLine.render($0) })
     }
 
     private var openedStream: EventStream {
         if let stream { return stream }
         let opened = reply.beginEvents(headers: headers)
+        opened.onRoom = { [weak self] in self?.onRoom() }
         stream = opened
         return opened
     }
@@ -184,16 +229,33 @@ final class Exchange {
         lastToken[index] = now
     }
 
-    private func note(
-        _ end: AnswerEnd, _ index: Int, _ format: AnswerFormat, _ metrics: ServeMetrics
-    ) {
-        answerTokens += end.answerTokens
-        metrics.answerTokens += end.answerTokens
-        guard index % format.choices == 0 else { return }
-        promptTokens += end.promptTokens
-        cachedTokens += end.cachedTokens
-        metrics.promptTokens += end.promptTokens
-        metrics.cachedTokens += end.cachedTokens
+    /// Counts the tokens of an answer that has ended, or was ended.
+    func count(_ answer: CutAnswer, _ metrics: ServeMetrics) {
+        answerTokens += answer.answerTokens
+        metrics.answerTokens += answer.answerTokens
+        guard let format, answer.choice % format.choices == 0 else { return }
+        promptTokens += answer.promptTokens
+        cachedTokens += answer.cachedTokens
+        metrics.promptTokens += answer.promptTokens
+        metrics.cachedTokens += answer.cachedTokens
+    }
+}
+
+extension AnswerEvent {
+    /// Bytes that it takes while it is held, roughly: its text, 48 for a token and 8 for each of the
+    /// likeliest beside it.
+    fileprivate var heldBytes: Int {
+        guard case .piece(let piece) = content else { return 128 }
+        let tokens = [piece.tokens, piece.promptTokens].joined()
+            .reduce(0) { $0 + 48 + 8 * $1.top.count }
+        let tools = piece.tools.reduce(0) { sum, event in
+            if case .arguments(_, let text) = event {
+                sum + 64 + text.utf8.count
+            } else {
+                sum + 128
+            }
+        }
+        return 192 + piece.text.utf8.count + tokens + tools
     }
 }
 

@@ -35,6 +35,8 @@ final class ServeMetrics {
     var answerTokens = 0
     /// Requests whose client went away.
     var abandoned = 0
+    /// Requests whose client was given up.
+    var dropped = 0
     var firstToken = Histogram(firstTokenBounds)
     var nextToken = Histogram(nextTokenBounds)
 
@@ -66,6 +68,9 @@ final class ServeMetrics {
         single(
             "skein_serve_requests_abandoned_total", "counter",
             "Requests whose client went away before the answer was complete.", abandoned)
+        single(
+            "skein_serve_requests_dropped_total", "counter",
+            "Requests whose client was given up because it took too little of the answer.", dropped)
         single("skein_serve_requests_open", "gauge", "Requests being answered or waiting.", open)
         single(
             "skein_serve_answers_running", "gauge", "Answers being decoded.", engine.running)

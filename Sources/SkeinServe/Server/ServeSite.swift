@@ -29,11 +29,15 @@ final class ServeSite: HTTPSite {
     /// Runs something on the server's thread.
     private let post: @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
     private var exchanges: [RequestID: Exchange] = [:]
+    /// Those whose clients are gone, until the engine has ended what it did for them.
+    private var leaving: [RequestID: Exchange] = [:]
     private let metrics = ServeMetrics()
     private var next: UInt64 = 0
     /// Tells this server's requests from those of its next start.
     private let start: UInt64
     private var isStopping = false
+    /// Bytes of what the engine told and slow clients were not.
+    private var heldBytes = 0
     /// Bytes of bodies that wait to be read.
     private var waitingBytes = 0
     /// Requests whose clients went away while other threads have work for them.
@@ -233,6 +237,7 @@ final class ServeSite: HTTPSite {
             headers: parts.access.headers(for: request), clock: parts.sources.instant)
         exchanges[id] = exchange
         reply.onEnd = { [weak self] in self?.isGone(id) }
+        exchange.onRoom = { [weak self] in self?.tellMore(id) }
         let names = RequestNames(
             start: start, created: parts.sources.date(),
             // Such as a client could give, too.
@@ -298,10 +303,35 @@ final class ServeSite: HTTPSite {
     /// Takes what the engine tells.
     func take(_ events: [AnswerEvent]) {
         for event in events {
-            guard let exchange = exchanges[event.request] else { continue }
-            exchange.take(event, metrics)
-            didTell(exchange)
+            guard let exchange = exchanges[event.request] else {
+                // What was told before the engine heard that the client is gone was computed, too.
+                leaving[event.request]?.count(event, metrics)
+                continue
+            }
+            tell(exchange) { $0.take(event, metrics) }
         }
+    }
+
+    /// Tells a client more.
+    private func tell(_ exchange: Exchange, _ body: (Exchange) -> Void) {
+        body(exchange)
+        // What it held is gone with it.
+        guard exchanges[exchange.id] != nil else { return }
+        heldBytes += exchange.heldBytes - exchange.countedBytes
+        exchange.countedBytes = exchange.heldBytes
+        didTell(exchange)
+        while heldBytes > parts.sources.heldBytes,
+            let most = exchanges.values.max(by: { $0.heldBytes < $1.heldBytes }),
+            most.heldBytes > 0
+        {
+            most.drop()
+        }
+    }
+
+    /// A slow client has taken what was sent.
+    private func tellMore(_ id: RequestID) {
+        guard let exchange = exchanges[id] else { return }
+        tell(exchange) { $0.tellHeld(metrics) }
     }
 
     /// What is large must not keep others waiting while it is written.
@@ -320,8 +350,7 @@ final class ServeSite: HTTPSite {
             run(for: exchange, .writing) {
                 JSONLine.render(chunk)
             } then: { site, exchange, text in
-                exchange.resume(with: text, site.metrics)
-                site.didTell(exchange)
+                site.tell(exchange) { $0.resume(with: text, site.metrics) }
             }
         }
         if exchange.status != nil { close(exchange) }
@@ -329,22 +358,44 @@ final class ServeSite: HTTPSite {
 
     private func isGone(_ id: RequestID) {
         guard let exchange = exchanges[id] else { return }
-        giveUp(exchange)
-        metrics.abandoned += 1
-        exchanges[id] = nil
-        note(exchange, "gone")
+        forget(exchange)
+        if exchange.wasDropped { metrics.dropped += 1 } else { metrics.abandoned += 1 }
+        leaving[id] = exchange
+        let post = post
+        giveUp(exchange) { cut in post { $0.hasLeft(id, cut) } }
+    }
+
+    /// The engine has ended what it did for a client that is gone.
+    private func hasLeft(_ id: RequestID, _ cut: [CutAnswer]) {
+        guard let exchange = leaving.removeValue(forKey: id) else { return }
+        for answer in cut { exchange.count(answer, metrics) }
+        note(exchange, exchange.wasDropped ? "dropped" : "gone")
     }
 
     /// Ends the work for a request, wherever it is.
-    private func giveUp(_ exchange: Exchange) {
+    ///
+    /// - Parameters:
+    ///   - exchange: the request's.
+    ///   - tell: hears what was cut; once, on any thread.
+    private func giveUp(
+        _ exchange: Exchange, tell: @escaping @Sendable ([CutAnswer]) -> Void = { _ in }
+    ) {
         exchange.isWanted.clear()
         if exchange.isWithThreads { unwantedWorks += 1 }
-        if exchange.isPlanned { parts.engine.cancel(exchange.id) }
+        if exchange.isPlanned { parts.engine.cancel(exchange.id, tell: tell) } else { tell([]) }
+    }
+
+    /// - Returns: whether it was there.
+    @discardableResult
+    private func forget(_ exchange: Exchange) -> Bool {
+        guard exchanges.removeValue(forKey: exchange.id) != nil else { return false }
+        heldBytes -= exchange.countedBytes
+        return true
     }
 
     private func close(_ exchange: Exchange) {
         // A client may be found gone while it is answered.
-        guard exchanges.removeValue(forKey: exchange.id) != nil else { return }
+        guard forget(exchange) else { return }
         if exchange.isPlanned {
             finished += 1
             finishedSeconds += exchange.seconds

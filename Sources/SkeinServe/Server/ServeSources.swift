@@ -1,4 +1,5 @@
 import Foundation
+import SkeinHTTP
 
 /// What a server takes from its surroundings, and tests fix.
 package struct ServeSources: Sendable {
@@ -8,6 +9,14 @@ package struct ServeSources: Sendable {
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
     /// All 64 bits are drawn: for seeds of requests that give none, and for names.
     var random: @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
+
+    /// How long clients are waited for.
+    var times = HTTPTimes()
+    /// Of what the engine told and slow clients were not.
+    var heldBytes = Limits.heldBytes
+    /// How long a request for a stream may wait before its stream begins without a token: other
+    /// programs give up a connection that says nothing for 30 or 60 s, and some of them sooner.
+    var streamPatience = Duration.seconds(10)
 
     package init() {}
 }
