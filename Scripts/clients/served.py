@@ -84,7 +84,9 @@ class Program:
         self.known = {}
 
     def generate(self, name, prompt, tokens, *options):
-        """The text, tokens and so on that `skein generate --json` prints."""
+        """The text, tokens and so on that `skein generate --json` prints; greedy unless the options have a temperature."""
+        if "--temperature" not in options:
+            options = ("--temperature", "0", *options)
         words = [*self.words, *self.adapters[name], "--prompt", prompt, "--max-tokens", str(tokens), "--json", *options]
         key = tuple(words)
         if key not in self.known:

@@ -13,12 +13,15 @@ public final class TextGenerator: Sendable {
     public struct Options: Sendable, Equatable {
         /// Maximum number of tokens; 1 to 1048576.
         public var maximumTokens = 256
-        /// Sampling temperature, 0 to 100; 0: always the most likely token.
-        public var temperature = 0.0
-        /// Sample from this many of the most likely tokens; 0: all.
-        public var topK = 0
-        /// Sample from the most likely tokens that together have this probability; 1: all.
-        public var topP = 1.0
+        /// Sampling temperature, 0 to 100; 0: always the most likely token, as with an adapter where this is
+        /// nil. Without an adapter nil is what the model's files say (`generation_config.json`, or
+        /// `general.sampling.*` of GGUF), and else 0.
+        public var temperature: Double?
+        /// Sample from this many of the most likely tokens; 0: all; nil: as with `temperature`, else all.
+        public var topK: Int?
+        /// Sample from the most likely tokens that together have this probability; 1: all; nil: as with
+        /// `temperature`, else all.
+        public var topP: Double?
         /// Sampling seed.
         public var seed: UInt64 = 0
         /// A system turn before the prompt.
@@ -128,9 +131,8 @@ public final class TextGenerator: Sendable {
                 weights: weights, adapter: adapted.adapter, capacity: capacity, team: team)
             let generator = Generator(
                 session: session,
-                sampler: Sampler(
-                    temperature: Float(options.temperature), topK: options.topK,
-                    topP: Float(options.topP), seed: options.seed),
+                sampler: SamplingRule(model: SamplingWish(adapted.model.sampling)).sampler(
+                    for: options.sampling, hasAdapter: adapted.adapter != nil),
                 stopTokens: tokenizer.endOfTurnIDs)
             // A character may span several tokens.
             var stream = TokenText(tokenizer)
@@ -154,13 +156,20 @@ extension TextGenerator.Options {
             template: chatTemplate, arguments: templateArgument, date: templateDate)
     }
 
+    var sampling: SamplingWish {
+        var wish = SamplingWish(
+            temperature: temperature.map { Float($0) }, topK: topK, topP: topP.map { Float($0) })
+        wish.seed = seed
+        return wish
+    }
+
     /// - Throws: `SkeinError` for a value that is not allowed.
     func check() throws {
         let rules: [(Bool, String)] = [
             ((1...1_048_576).contains(maximumTokens), "maximumTokens must be 1 to 1048576"),
-            ((0...100).contains(temperature), "temperature must be 0 to 100"),
-            ((0...1_048_576).contains(topK), "topK must be 0 to 1048576"),
-            (topP > 0 && topP <= 1, "topP must be above 0 and at most 1"),
+            ((0...100).contains(temperature ?? 0), "temperature must be 0 to 100"),
+            ((0...1_048_576).contains(topK ?? 0), "topK must be 0 to 1048576"),
+            (topP.map { $0 > 0 && $0 <= 1 } ?? true, "topP must be above 0 and at most 1"),
             (!isRaw || system == nil, "a raw prompt cannot have a system turn"),
             (!isRaw || chat == ChatTemplateSettings(), "a raw prompt has no chat template"),
             (

@@ -20,7 +20,7 @@ struct GenerateCommand: Command {
         var raw: Bool
         var chat: ChatTemplateSettings
         var maximumTokens: Int
-        var sampler: Sampler
+        var sampling: SamplingWish
         /// What the answer must be; nil: any text.
         var grammar: GrammarSource?
         var threads: Int?
@@ -94,7 +94,7 @@ struct GenerateCommand: Command {
             prompt: arguments[Self.prompt], system: arguments[Self.system],
             raw: arguments[Self.raw], chat: arguments.chat,
             maximumTokens: arguments[Self.maximumTokens],
-            sampler: SamplingFlags.sampler(arguments),
+            sampling: SamplingFlags.wish(arguments),
             grammar: arguments[Self.schema].map { .schema(path: $0) }
                 ?? arguments[Self.regex].map { .expression($0) },
             threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
@@ -159,9 +159,14 @@ struct GenerateCommand: Command {
                 vocabularySize: adapted.model.configuration.vocabularySize,
                 to: path, io)
         }
+        if options.sampling.temperature == nil, options.adapter == nil {
+            adapted.model.sampling.warning.map { io.log.warning($0) }
+        }
         let generator = Generator(
             session: reader,
-            sampler: options.sampler, stopTokens: tokenizer.endOfTurnIDs,
+            sampler: SamplingRule(model: SamplingWish(adapted.model.sampling)).sampler(
+                for: options.sampling, hasAdapter: options.adapter != nil),
+            stopTokens: tokenizer.endOfTurnIDs,
             tokenCount: tokenizer.usableCount)
         do {
             try answer(prompt, generator, matcher, tokenizer, io)

@@ -90,6 +90,9 @@ struct ServeCommand: Command {
                 ]),
             ChatFlags.group,
             OptionGroup(
+                title: "sampling, where a request does not say",
+                options: SamplingFlags.defaults),
+            OptionGroup(
                 title: "how much",
                 options: [
                     parallel.description, queue.description, context.description,
@@ -129,6 +132,7 @@ struct ServeCommand: Command {
         options.queue = arguments[Self.queue]
         options.context = arguments[Self.context]
         options.defaultTokens = arguments[Self.maximumTokens]
+        options.sampling = SamplingFlags.defaults(arguments)
         options.cacheType = arguments[Self.cacheType]
         options.cacheBytes = arguments[Self.cacheMemory].map { $0 << 20 }
         options.prefixBytes = arguments[Self.prefixMemory].map { $0 << 20 }

@@ -43,6 +43,8 @@ package final class OpenAIServer: Sendable {
         /// Requests beyond `parallel` that wait.
         package var queue = 256
         package var defaultTokens = 1024
+        /// How tokens are picked where a request does not say.
+        package var sampling = SamplingWish()
         package var compute = ComputeType.fp32
         package var cacheType = CacheType.fp32
         /// Bytes of keys and values; nil: for all of `parallel`, at most a quarter of what is free.
@@ -99,6 +101,8 @@ package final class OpenAIServer: Sendable {
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
         let plan = try ServePlan(model, options)
         plan.log(log)
+        let sampling = SamplingRule(options: options.sampling, model: SamplingWish(model.sampling))
+        model.sampling.warning.map { log.warning($0) }
         let digest = Background("skein-hash") { model.contentDigest() }
         let memory = AdapterMemory(byteLimit: plan.adapterBytes)
         let given = try GivenAdapters(
@@ -153,7 +157,8 @@ package final class OpenAIServer: Sendable {
                     byteLimit: plan.grammarBytes),
                 chat: chat, context: plan.batch.context,
                 defaultTokens: options.defaultTokens,
-                longestToken: written.reduce(1) { max($0, $1?.count ?? 0) })
+                longestToken: written.reduce(1) { max($0, $1?.count ?? 0) },
+                sampling: sampling)
             let parts = ServeSite.Parts(
                 preparation: preparation, engine: engine, threads: threads,
                 access: ServeAccess(

@@ -2,21 +2,25 @@ import SkeinBasics
 import SkeinModels
 
 /// Options that say how the next token is picked.
+///
+/// What is not given follows `SamplingRule`.
 enum SamplingFlags {
-    static let temperature = Option(
-        "temperature", .number(0...100), default: "0",
+    static let temperature = Option.optional(
+        "temperature", .number(0...100), absent: "0 with an adapter; else the model's own, else 0",
         "sampling temperature; 0 = always the most likely token")
-    static let topK = Option(
-        "top-k", .integer(0...1_048_576), default: "0",
+    static let topK = Option.optional(
+        "top-k", .integer(0...1_048_576), absent: openly,
         "sample from the K most likely tokens; 0 = all")
-    static let topP = Option(
-        "top-p", .number(above: 0, to: 1), default: "1",
-        "sample from the most likely tokens that together have this probability")
-    static let minP = Option(
-        "min-p", .number(0...1), default: "0",
-        "sample from tokens with at least this share of the largest probability")
-    static let repetitionPenalty = Option(
-        "repetition-penalty", .number(above: 0, to: 100), default: "1",
+    static let topP = Option.optional(
+        "top-p", .number(above: 0, to: 1), absent: openly,
+        "sample from the most likely tokens that together have this probability; 1 = all")
+    static let minP = Option.optional(
+        "min-p", .number(0...1), absent: openly,
+        "sample from tokens with at least this share of the largest probability; 0 = all")
+    private static let openly = "all with an adapter; else the model's own, else all"
+    static let repetitionPenalty = Option.optional(
+        "repetition-penalty", .number(above: 0, to: 100),
+        absent: "1 with an adapter; else the model's own, else 1",
         "divide positive logits of tokens used so far, prompt included, by this; 1 = off")
     static let presencePenalty = Option(
         "presence-penalty", .number(-100...100), default: "0",
@@ -32,14 +36,25 @@ enum SamplingFlags {
         seed.description,
     ]
 
-    static func sampler(_ arguments: ParsedArguments) -> Sampler {
-        Sampler(
-            temperature: Float(arguments[temperature]), topK: arguments[topK],
-            topP: Float(arguments[topP]), minP: Float(arguments[minP]),
-            penalties: TokenPenalties(
-                repetition: Float(arguments[repetitionPenalty]),
-                presence: Float(arguments[presencePenalty]),
-                frequency: Float(arguments[frequencyPenalty])),
-            seed: arguments[seed])
+    /// Those that a server takes for requests that do not say: what is not given here is theirs to say.
+    static let defaults: [OptionDescription] = [
+        temperature.description, topK.description, topP.description, minP.description,
+    ]
+
+    /// What was given of `defaults`.
+    static func defaults(_ arguments: ParsedArguments) -> SamplingWish {
+        SamplingWish(
+            temperature: arguments[temperature].map { Float($0) }, topK: arguments[topK],
+            topP: arguments[topP].map { Float($0) }, minP: arguments[minP].map { Float($0) })
+    }
+
+    /// What was given of all of them.
+    static func wish(_ arguments: ParsedArguments) -> SamplingWish {
+        var wish = defaults(arguments)
+        wish.repetition = arguments[repetitionPenalty].map { Float($0) }
+        wish.presence = Float(arguments[presencePenalty])
+        wish.frequency = Float(arguments[frequencyPenalty])
+        wish.seed = arguments[seed]
+        return wish
     }
 }

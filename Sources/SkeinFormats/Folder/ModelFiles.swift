@@ -29,6 +29,8 @@ package struct ModelFiles: Sendable {
     /// What the files call the model: GGUF's general.name, or config.json's _name_or_path. Anyone may have
     /// written it, and nothing is computed from it.
     package let statedName: String?
+    /// How the makers want tokens picked; no part of the model's digest.
+    package let sampling: StatedSampling
     package let tensors: [String: TensorView]
     /// Element types of tensors that cannot be weights, by name.
     package let otherTensors: [String: String]
@@ -87,6 +89,7 @@ package struct ModelFiles: Sendable {
         } else {
             statedName = nil
         }
+        sampling = StatedSampling(gguf.metadata, path: gguf.path)
         let count = gguf.files.count
         sources = gguf.files.enumerated().map { number, file in
             SourceFile(
@@ -105,6 +108,7 @@ package struct ModelFiles: Sendable {
         chatTemplate = tokenizer.chatTemplate
         namedChatTemplates = tokenizer.namedChatTemplates
         statedName = try configuration.decode(StatedName.self).name
+        sampling = StatedSampling(folder: path)
         let config = try MappedFile(path: configuration.path)
         sources =
             [SourceFile(name: "config.json", file: config)] + weights.sources + tokenizer.sources

@@ -25,6 +25,8 @@ package struct ModelDirectory: Sendable {
     package var chatTemplate: String? { raw.chatTemplate }
     package var namedChatTemplates: [String: String] { raw.namedChatTemplates }
     package var files: [ModelFiles.SourceFile] { raw.files }
+    /// How the makers want tokens picked.
+    package var sampling: StatedSampling { raw.sampling }
 
     /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.
     ///

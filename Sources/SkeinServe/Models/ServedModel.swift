@@ -16,6 +16,8 @@ struct ServedModel: Sendable {
     let files: FileIdentity?
     var projections: GenerationProjections
 
+    var isAdapter: Bool { parent != nil }
+
     /// What answers call it: with the step that made them, where the name alone does not tell.
     var answeringName: String { step.map { id.contains("@") ? id : "\(id)@\($0)" } ?? id }
 }

@@ -26,7 +26,8 @@ enum ChatScript {
           link("waiting", "connecting …");
           try {
             const list = (await (await call("v1/models")).json()).data;
-            chat.models = list.map(one => ({ id: String(one.id), parent: one.parent ?? null }));
+            chat.models = list.map(one => ({ id: String(one.id), parent: one.parent ?? null,
+              sampling: one.sampling ?? {} }));
           } catch (problem) {
             if (problem.status === 401) askForKey(problem);
             else link("lost", problem instanceof Trouble ? problem.message
@@ -75,7 +76,29 @@ enum ChatScript {
           if (!canCompare || isBase) $("both").checked = false;
           $("columns").replaceChildren(...shown().map(one => one.node));
           for (const one of shown()) one.show(true);
+          tell();
           update();
+        }
+        // How tokens are picked: a temperature that is typed counts for both columns, what is left
+        // open is the server's, which may be another one for the base model than for an adapter.
+        function tell() {
+          const typed = $("temperature").value;
+          const words = ({ sampling }) => {
+            const all = { ...sampling, ...(typed && { temperature: Number(typed) }) };
+            if (all.temperature === undefined) return "";
+            const parts = ["temperature " + all.temperature];
+            if (all.temperature > 0 && all.top_p < 1) parts.push("top-p " + all.top_p);
+            if (all.temperature > 0 && all.top_k > 0) parts.push("top-k " + all.top_k);
+            if (all.temperature > 0 && all.min_p > 0) parts.push("min-p " + all.min_p);
+            return parts.join(", ");
+          };
+          const models = shown().map(one => one.model);
+          const told = [...new Set(models.map(words))];
+          $("uses").textContent = told.length < 2 ? told.join("")
+            : models.map(model => model.id + ": " + words(model)).join(" · ");
+          const usual = picked()?.sampling.temperature;
+          $("temperature").placeholder = usual === undefined ? "the server's"
+            : "the server's: " + usual;
         }
         // A button that goes while it has the focus hands it to what is needed next.
         function update() {
@@ -166,6 +189,7 @@ enum ChatScript {
           say("The conversation is cleared.");
         });
         $("model").addEventListener("change", show);
+        $("temperature").addEventListener("input", tell);
         $("both").addEventListener("change", () => {
           const model = picked();
           // The base model beside itself says nothing: its first adapter comes beside it.

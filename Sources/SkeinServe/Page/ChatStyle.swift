@@ -23,7 +23,8 @@ enum ChatStyle {
         .link::before { content: "○ "; }
         .link[data-state=live]::before { content: "● "; color: var(--good); }
         .link[data-state=lost]::before { content: "✕ "; color: var(--bad); }
-        .hint { color: var(--quiet); font-size: .85rem; }
+        .hint, #uses { color: var(--quiet); font-size: .85rem; }
+        #uses { overflow-wrap: anywhere; }
         .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; margin: 0;
           clip-path: inset(50%); white-space: nowrap; }
         .skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: .2rem;

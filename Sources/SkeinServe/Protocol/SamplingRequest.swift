@@ -4,7 +4,8 @@ import SkeinModels
 
 /// What a request says of how tokens are picked and when an answer ends; the same at all endpoints.
 struct SamplingRequest: Sendable {
-    var sampler: Sampler
+    /// How tokens are picked; `SamplingRule` says what counts where it is silent.
+    var wish: SamplingWish
     /// Added to the logits of tokens before one is picked.
     var bias: [Int32: Float] = [:]
     /// Answers to the same prompt.
@@ -24,24 +25,21 @@ struct SamplingRequest: Sendable {
     /// OpenAI's names, and for what OpenAI has no name vLLM's (`top_k`, `min_p`,
     /// `repetition_penalty`, `ignore_eos`).
     init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
-        sampler = Sampler(
-            temperature: Float(try fields.number("temperature", 0...100) ?? 1),
-            topK: max(0, try fields.integer("top_k", -1...1_048_576) ?? 0),
-            topP: Float(try fields.number("top_p", 0...1) ?? 1),
-            minP: Float(try fields.number("min_p", 0...1) ?? 0),
-            penalties: TokenPenalties(
-                repetition: Float(try fields.number("repetition_penalty", 0...100) ?? 1),
-                presence: Float(try fields.number("presence_penalty", -100...100) ?? 0),
-                frequency: Float(try fields.number("frequency_penalty", -100...100) ?? 0)))
-        // Smaller ones are no normal Floats, by which logits are divided.
-        if sampler.temperature < 1e-6 { sampler.temperature = 0 }
-        guard sampler.penalties.repetition > 0 else {
+        wish = SamplingWish(
+            temperature: try fields.number("temperature", 0...100).map { Float($0) },
+            topK: try fields.integer("top_k", -1...1_048_576).map { max(0, $0) },
+            topP: try fields.number("top_p", 0...1).map { Float($0) },
+            minP: try fields.number("min_p", 0...1).map { Float($0) },
+            repetition: try fields.number("repetition_penalty", 0...100).map { Float($0) })
+        wish.presence = Float(try fields.number("presence_penalty", -100...100) ?? 0)
+        wish.frequency = Float(try fields.number("frequency_penalty", -100...100) ?? 0)
+        guard wish.repetition.map({ $0 > 0 }) ?? true else {
             throw fields.wrong("repetition_penalty", "above 0 and at most 100")
         }
         if let seed = try fields.integer("seed", Int.min...Int.max) {
-            sampler.seed = UInt64(bitPattern: Int64(seed))
+            wish.seed = UInt64(bitPattern: Int64(seed))
         } else {
-            sampler.seed = randomSeed()
+            wish.seed = randomSeed()
         }
         try Self.checkPenaltyWindow(fields, sampler.penalties)
         choices = try fields.integer("n", 1...Limits.choices) ?? 1

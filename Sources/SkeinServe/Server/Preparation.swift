@@ -22,6 +22,8 @@ struct Preparation: Sendable {
     let defaultTokens: Int
     /// Bytes of the longest token.
     let longestToken: Int
+    /// How tokens are picked where a request does not say.
+    let sampling: SamplingRule
 
     /// A chat that was read, before its grammar is made.
     struct ChatDraft: Sendable {
@@ -202,7 +204,8 @@ struct Preparation: Sendable {
         var jobs: [AnswerJob] = []
         for (place, prompt) in prompts.enumerated() {
             for choice in 0..<sampling.choices {
-                var sampler = sampling.sampler
+                var sampler = self.sampling.sampler(
+                    for: sampling.wish, hasAdapter: model.isAdapter)
                 sampler.seed &+= UInt64(choice)
                 jobs.append(
                     AnswerJob(

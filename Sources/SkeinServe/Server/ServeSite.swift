@@ -177,6 +177,21 @@ final class ServeSite: HTTPSite {
             ("root", .string(model.root)), ("parent", model.parent.map { .string($0) } ?? .null),
             ("step", model.step.map { .integer($0) } ?? .null),
             ("max_model_len", .integer(parts.preparation.context)),
+            ("sampling", sampling(model)),
+        ])
+    }
+
+    /// How this model's tokens are picked where a request does not say.
+    private func sampling(_ model: ServedModel) -> JSONLine.Value {
+        // As it was written, not as the nearest Float.
+        func number(_ value: Float) -> JSONLine.Value {
+            .number(Double("\(value)") ?? Double(value))
+        }
+        let usual = parts.preparation.sampling.sampler(hasAdapter: model.isAdapter)
+        return .object([
+            ("temperature", number(usual.temperature)), ("top_k", .integer(usual.topK)),
+            ("top_p", number(usual.topP)), ("min_p", number(usual.minP)),
+            ("repetition_penalty", number(usual.penalties.repetition)),
         ])
     }
 

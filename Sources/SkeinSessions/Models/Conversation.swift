@@ -98,6 +98,9 @@ package protocol ReplySource: Sendable {
     /// Tokens of a prompt and its reply together.
     var contextSize: Int { get }
 
+    /// How tokens are picked where a request does not say.
+    var sampling: SamplingRule { get }
+
     /// What comes of a reply, from its first token on. Ending the iteration, or cancelling the task that
     /// iterates, ends the work before another token is computed.
     func reply(to request: ReplyRequest) -> AsyncThrowingStream<ReplyUpdate, any Error>
@@ -114,4 +117,8 @@ package protocol ReplySource: Sendable {
     /// Compiles schemas and reads a conversation into the prefix cache.
     func warm(_ conversation: Conversation, schemas: [[UInt8]], adapter: ReplyRequest.Adapter?)
         async throws
+}
+
+extension ReplySource {
+    package var sampling: SamplingRule { SamplingRule() }
 }

@@ -27,6 +27,7 @@ final class LoadedModel: Sendable {
     private let resources: SystemLanguageModel.Resources
 
     var contextSize: Int { plan.batch.context }
+    var sampling: SamplingRule { SamplingRule(model: SamplingWish(directory.sampling)) }
 
     /// Loads a model on the calling thread, which takes the time of packing its weights.
     ///

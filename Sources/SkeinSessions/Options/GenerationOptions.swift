@@ -1,14 +1,17 @@
 /// How one request is answered: the choice of tokens, the length of the answer, the use of tools.
 ///
-/// Options belong to a request, not to a session. Whatever is nil is left to the model.
+/// Options belong to a request, not to a session. Whatever is nil is left to the model: without a mode and
+/// a temperature, a model with an adapter takes the most probable token, one without does as its files say
+/// (`generation_config.json`, or `general.sampling.*` of GGUF) and else takes the most probable token, too.
 public struct GenerationOptions: Sendable, Equatable {
-    /// How each token is chosen; nil: at random, as the model's settings say.
+    /// How each token is chosen; nil: as the temperature, or else the model, says.
     public var samplingMode: SamplingMode? {
         didSet { temperature = temperature ?? samplingMode?.temperature }
     }
 
     /// Divides the logits before a token is drawn: below 1 the answer varies less, above 1 more.
-    /// 0 is the same as `SamplingMode.greedy`; nil is the model's own, often about 0.7.
+    /// 0 is the same as `SamplingMode.greedy`; nil is the model's own, and with a mode that draws 0.7 where
+    /// the model has none.
     ///
     /// Any finite number from 0 is allowed.
     public var temperature: Double?

@@ -1,23 +1,39 @@
 import SkeinModels
 
 extension GenerationOptions {
-    /// What the model samples with where nobody says.
-    static let usualTemperature = 0.7
+    /// What a mode that draws divides logits by where neither the options nor the model's files say.
+    private static let usualTemperature: Float = 0.7
 
     /// The sampler of a request; without a seed another one each time.
-    var sampler: Sampler {
-        var sampler = Sampler()
-        guard !isGreedy else { return sampler }
-        sampler.temperature = Float(temperature ?? Self.usualTemperature)
-        // Smaller ones are no normal Floats, by which logits are divided.
-        if sampler.temperature < 1e-6 { sampler.temperature = 0 }
-        sampler.temperature = min(sampler.temperature, 1000)
-        switch samplingMode?.kind {
-        case .top(let count): sampler.topK = min(count, 1 << 20)
-        case .threshold(let share): sampler.topP = Float(share)
-        case .greedy, .random, nil: break
+    ///
+    /// Without a mode and a temperature `SamplingRule` alone says how tokens are picked, as it does for
+    /// `skein serve`.
+    ///
+    /// - Parameters:
+    ///   - rule: of the model.
+    ///   - hasAdapter: whether an adapter answers.
+    /// - Returns: the sampler.
+    func sampler(_ rule: SamplingRule, hasAdapter: Bool) -> Sampler {
+        rule.sampler(for: wish(rule, hasAdapter: hasAdapter), hasAdapter: hasAdapter)
+    }
+
+    private func wish(_ rule: SamplingRule, hasAdapter: Bool) -> SamplingWish {
+        // The most probable token, whatever the model's files say.
+        if isGreedy {
+            return SamplingWish(temperature: 0, topK: 0, topP: 1, minP: 0, repetition: 1)
         }
-        sampler.seed = samplingMode?.seed ?? UInt64.random(in: .min ... .max)
-        return sampler
+        var wish = SamplingWish(temperature: temperature.map { Float(min($0, 1000)) })
+        wish.seed = samplingMode?.seed ?? UInt64.random(in: .min ... .max)
+        guard let mode = samplingMode else { return wish }
+        // A mode that draws is a wish to draw, and from the tokens that it names.
+        let usual = rule.sampler(hasAdapter: hasAdapter).temperature
+        wish.temperature = wish.temperature ?? (usual > 0 ? usual : Self.usualTemperature)
+        (wish.topK, wish.topP, wish.minP) = (0, 1, 0)
+        switch mode.kind {
+        case .top(let count): wish.topK = min(count, 1 << 20)
+        case .threshold(let share): wish.topP = Float(share)
+        case .greedy, .random: break
+        }
+        return wish
     }
 }

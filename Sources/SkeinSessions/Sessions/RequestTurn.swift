@@ -70,7 +70,8 @@ struct RequestTurn {
         mutating func answer(from start: Int) async throws -> SessionTurn
     {
         let source = try await session.model.source()
-        var sampler = ask.options.sampler
+        var sampler = ask.options.sampler(
+            source.sampling, hasAdapter: session.model.adapter != nil)
         for round in 0..<SessionLimits.toolRounds {
             switch try await reply(source, sampler, choice(round: round)) {
             case .calls(let text, let calls):

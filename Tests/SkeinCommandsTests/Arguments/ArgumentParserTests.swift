@@ -85,7 +85,7 @@ import Testing
                 ],
                 by: GenerateCommand.table))
         #expect(generate.options.prompt == "--- a rule")
-        #expect(generate.options.sampler.topK == 40)
+        #expect(generate.options.sampling == SamplingWish(temperature: 0.7, topK: 40))
     }
 
     private static let integer = "a whole number from 1 to 65536"

@@ -82,7 +82,7 @@ import Testing
     func streams() throws {
         try ServeCase.run { server in
             let fields =
-                #""messages":[{"role":"user","content":"the in"}],"max_tokens":20,"seed":5"#
+                #""messages":[{"role":"user","content":"the in"}],"max_tokens":20,"temperature":1,"seed":5"#
             let whole = try server.chat(fields)
             let chunks = try #require(
                 try server.stream(
@@ -101,8 +101,10 @@ import Testing
             #expect((chunks.last?["choices"] as? [Any])?.isEmpty == true)
             #expect(Set(chunks.compactMap { $0["id"] as? String }).count == 1)
             let texts = try #require(
-                try server.stream("/v1/completions", #""prompt":"the","max_tokens":9,"seed":2"#))
-            let plain = try server.complete(#""prompt":"the","max_tokens":9,"seed":2"#)
+                try server.stream(
+                    "/v1/completions", #""prompt":"the","max_tokens":9,"temperature":1,"seed":2"#))
+            let plain = try server.complete(
+                #""prompt":"the","max_tokens":9,"temperature":1,"seed":2"#)
             #expect(
                 texts.compactMap {
                     ($0["choices"] as? [[String: Any]])?.first?["text"] as? String
@@ -114,13 +116,13 @@ import Testing
     func many() throws {
         try ServeCase.run { server in
             let both = try server.complete(
-                #""prompt":["the in","of and"],"n":3,"max_tokens":12,"seed":9"#)
+                #""prompt":["the in","of and"],"n":3,"max_tokens":12,"temperature":1,"seed":9"#)
             #expect(both.choices.compactMap { $0["index"] as? Int } == Array(0..<6))
             var alone: [String] = []
             for prompt in ["the in", "of and"] {
                 for seed in 9..<12 {
                     alone += try server.complete(
-                        #""prompt":"\#(prompt)","max_tokens":12,"seed":\#(seed)"#
+                        #""prompt":"\#(prompt)","max_tokens":12,"temperature":1,"seed":\#(seed)"#
                     ).texts
                 }
             }
@@ -144,11 +146,13 @@ import Testing
                     as? [Int])
             let back = try server.ask("POST", "/detokenize", #"{"tokens":\#(ids)}"#)
             #expect(back.json["prompt"] as? String == "the in")
-            let plain = try server.complete(#""prompt":"the in","max_tokens":5,"seed":1"#)
-            let same = try server.complete(#""prompt":\#(ids),"max_tokens":5,"seed":1"#)
+            let plain = try server.complete(
+                #""prompt":"the in","max_tokens":5,"temperature":1,"seed":1"#)
+            let same = try server.complete(
+                #""prompt":\#(ids),"max_tokens":5,"temperature":1,"seed":1"#)
             #expect(plain.texts == same.texts)
             let echoed = try server.complete(
-                #""prompt":\#(ids),"max_tokens":5,"seed":1,"echo":true"#)
+                #""prompt":\#(ids),"max_tokens":5,"temperature":1,"seed":1,"echo":true"#)
             #expect(echoed.texts == ["the in" + plain.texts[0]])
             let nothing = try server.complete(#""prompt":"the in","max_tokens":0,"echo":true"#)
             #expect(nothing.texts == ["the in"])

@@ -141,7 +141,7 @@ import Testing
                         "POST", "/tokenize", #"{"messages":[\#(messages.joined(separator: ","))]}"#)
                     let answer = try server.chat(
                         #""messages":[\#(messages.joined(separator: ","))],"max_tokens":20,"#
-                            + #""seed":\#(turn)"#)
+                            + #""temperature":1,"seed":\#(turn)"#)
                     answers.append(answer.content)
                     let text = try String(
                         decoding: JSONSerialization.data(

@@ -41,7 +41,8 @@ import Testing
                         TokenVocabulary(tokens: written), count: Limits.grammars, byteLimit: 2),
                     chat: ChatPrompts(model, options.chat, tokenizer),
                     context: plan.batch.context, defaultTokens: 100,
-                    longestToken: written.reduce(1) { max($0, $1?.count ?? 0) }))
+                    longestToken: written.reduce(1) { max($0, $1?.count ?? 0) },
+                    sampling: SamplingRule()))
         }
     }
 

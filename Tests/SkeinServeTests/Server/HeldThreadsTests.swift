@@ -41,7 +41,7 @@ import Testing
     }
 
     private let large =
-        #""prompt":"the in","max_tokens":120,"seed":3,"ignore_eos":true,"logprobs":20"#
+        #""prompt":"the in","max_tokens":120,"temperature":1,"seed":3,"ignore_eos":true,"logprobs":20"#
 
     private func expectLarge(_ response: HTTPClient.Response?) throws {
         let response = try #require(response)
@@ -101,7 +101,8 @@ import Testing
     /// Eight answers, and with `long` more than the network's thread writes of the prompt in them.
     private func echoed(long: Bool) -> String {
         let words = String(repeating: "the in ", count: long ? 1200 : 20)
-        return #""prompt":"\#(words)","echo":true,"n":8,"max_tokens":5,"seed":3,"ignore_eos":true"#
+        return
+            #""prompt":"\#(words)","echo":true,"n":8,"max_tokens":5,"temperature":1,"seed":3,"ignore_eos":true"#
     }
 
     /// The text of each answer of a stream, chunk by chunk, and whether it ended as it should.

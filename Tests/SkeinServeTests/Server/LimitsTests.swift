@@ -206,7 +206,8 @@ import Testing
         } with: { server in
             let good = try server.client()
             try server.send(
-                "POST", "/v1/completions", #"{"prompt":"the in","max_tokens":8,"seed":1}"#,
+                "POST", "/v1/completions",
+                #"{"prompt":"the in","max_tokens":8,"temperature":1,"seed":1}"#,
                 to: good)
             let bad = try server.complete(
                 #""prompt":["a","b","c"],"max_tokens":500,"ignore_eos":true"#)

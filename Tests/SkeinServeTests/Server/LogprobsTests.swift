@@ -43,9 +43,10 @@ import Testing
         try ServeCase.run { server in
             let ids = (0..<300).map { 3 + ($0 * 37 + $0 * $0 % 11) % 300 }
             let fields =
-                #""prompt":\#(ids),"max_tokens":2,"seed":1,"echo":true,"logprobs":1"#
+                #""prompt":\#(ids),"max_tokens":2,"temperature":1,"seed":1,"echo":true,"logprobs":1"#
             let first = try server.complete(fields)
-            let plain = try server.complete(#""prompt":\#(ids),"max_tokens":2,"seed":1"#)
+            let plain = try server.complete(
+                #""prompt":\#(ids),"max_tokens":2,"temperature":1,"seed":1"#)
             let second = try server.complete(fields)
             let values = try #require(try logprobs(first)["token_logprobs"] as? [Any])
             #expect(values.count == 302)
@@ -67,7 +68,7 @@ import Testing
             // Each of the last three characters is cut into its bytes.
             let prompt = "the in\u{E9}\u{20AC}\u{1F600}"
             let fields =
-                #""prompt":"\#(prompt)","max_tokens":6,"seed":4,"ignore_eos":true,"echo":true,"#
+                #""prompt":"\#(prompt)","max_tokens":6,"temperature":1,"seed":4,"ignore_eos":true,"echo":true,"#
                 + #""logprobs":0"#
             let whole = try server.complete(fields)
             let offsets = try #require(try logprobs(whole)["text_offset"] as? [Int])
@@ -89,7 +90,7 @@ import Testing
     func chat() throws {
         try ServeCase.run { server in
             let fields =
-                #""messages":[{"role":"user","content":"the in"}],"max_tokens":6,"seed":4,"#
+                #""messages":[{"role":"user","content":"the in"}],"max_tokens":6,"temperature":1,"seed":4,"#
                 + #""logprobs":true,"top_logprobs":2"#
             let whole = try server.chat(fields)
             let content = try #require(try logprobs(whole)["content"] as? [[String: Any]])

@@ -20,7 +20,7 @@ import Testing
                 }
             }
             let server = try ServeCase(in: directory, sources: sources)
-            let ask = #""prompt":"the in","max_tokens":20,"ignore_eos":true"#
+            let ask = #""prompt":"the in","max_tokens":20,"ignore_eos":true,"temperature":1"#
             let first = try server.complete(ask)
             let second = try server.complete(ask)
             #expect(

@@ -44,6 +44,7 @@ struct SessionCosts {
         let source = try #require(try await model.source() as? LoadedModel)
         let question = "What is the capital of France, and who lives there?"
         let options = GenerationOptions(samplingMode: .greedy, maximumResponseTokens: 1)
+        let sampler = options.sampler(source.sampling, hasAdapter: false)
         let conversation = Conversation(messages: [ChatMessage(role: "user", content: question)])
         let ids = try source.conversations.ids(of: conversation)
 
@@ -53,7 +54,7 @@ struct SessionCosts {
             source.engine.submit([
                 AnswerJob(
                     request: sink.id, choice: 0, prompt: ids, maximumTokens: 1,
-                    adapter: try source.adapters.projections(of: nil), sampler: options.sampler,
+                    adapter: try source.adapters.projections(of: nil), sampler: sampler,
                     bias: [:], stops: [], ignoresEnd: false, guide: .free, logprobs: nil,
                     tellsPrompt: false, recordsEnd: false)
             ])
@@ -61,7 +62,7 @@ struct SessionCosts {
         }
         func reply() async throws {
             let request = ReplyRequest(
-                conversation: conversation, form: .text, sampler: options.sampler,
+                conversation: conversation, form: .text, sampler: sampler,
                 maximumTokens: 1, adapter: nil)
             for try await _ in source.reply(to: request) {}
         }

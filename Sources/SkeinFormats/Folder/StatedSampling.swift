@@ -1,0 +1,127 @@
+import Foundation
+import SkeinBasics
+
+/// How a model's makers want its tokens picked, as far as its files say: `generation_config.json` of a
+/// Hugging Face folder, or `general.sampling.*` of a GGUF file, which gguf-py copies from there.
+///
+/// A model computes without it, so what is wrong with it is kept as `flaw` and is no error, as in
+/// transformers, which then goes on as if the file were not there. (StatedSamplingTests)
+package struct StatedSampling: Sendable {
+    package internal(set) var temperature: Double?
+    /// 0: all tokens.
+    package internal(set) var topK: Int?
+    package internal(set) var topP: Double?
+    package internal(set) var minP: Double?
+    package internal(set) var repetitionPenalty: Double?
+    /// Why nothing of what the file says is used.
+    package internal(set) var flaw: (any Error)?
+
+    init() {}
+
+    /// A sentence on `flaw`; nil: there is none.
+    package var warning: String? {
+        flaw.map { flaw in
+            let explanation = (flaw as? any Explained)?.explanation
+            let (what, place) = (explanation?.what ?? "\(flaw)", explanation?.place ?? "")
+            return "how the model's makers sample is not used: \(what)"
+                + (place.isEmpty ? "" : " (\(place))")
+        }
+    }
+
+    /// What a folder says; empty if it has no such file.
+    init(folder: String) {
+        self.init()
+        let path = FilePath.join(folder, Self.fileName)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            let fields = try JSONFile.decode(
+                Fields.self, path: path, limit: Limits.configurationBytes)
+            self = try StatedSampling(fields, path: path)
+        } catch {
+            flaw = error
+        }
+    }
+
+    /// What a GGUF file's metadata says.
+    init(_ metadata: [String: GGUFValue], path: String) {
+        self.init()
+        func number(_ name: String) throws -> Double? {
+            guard let value = metadata[Self.ggufPrefix + name] else { return nil }
+            switch value {
+            case .unsigned(let number): return Double(number)
+            case .integer(let number): return Double(number)
+            case .float(let number): return number
+            default:
+                throw FormatError.badField(
+                    path: path, field: Self.ggufPrefix + name, expected: "a number",
+                    found: value.kind)
+            }
+        }
+        do {
+            self = try StatedSampling(
+                Fields(
+                    samples: nil, temperature: number("temp"), topK: number("top_k"),
+                    topP: number("top_p"), minP: number("min_p"),
+                    repetitionPenalty: number("penalty_repeat")),
+                path: path)
+        } catch {
+            flaw = error
+        }
+    }
+
+    private static let fileName = "generation_config.json"
+    private static let ggufPrefix = "general.sampling."
+    /// The most that `--top-k` takes.
+    private static let mostTokens = 1_048_576.0
+
+    private init(_ fields: Fields, path: String) throws {
+        func check(
+            _ name: String, _ value: Double?, _ accepted: String, _ isRight: (Double) -> Bool
+        ) throws -> Double? {
+            guard let value else { return nil }
+            guard isRight(value) else {
+                throw FormatError.badField(
+                    path: path, field: name, expected: accepted, found: "\(value)")
+            }
+            return value
+        }
+        temperature = try check("temperature", fields.temperature, "a number from 0 to 100") {
+            (0...100).contains($0)
+        }
+        // -1 is vLLM's word for all.
+        topK = try check("top_k", fields.topK, "a whole number from -1 to 1048576") {
+            $0 == $0.rounded() && (-1...Self.mostTokens).contains($0)
+        }.map { max(0, Int($0)) }
+        topP = try check("top_p", fields.topP, "a number above 0 and at most 1") {
+            $0 > 0 && $0 <= 1
+        }
+        minP = try check("min_p", fields.minP, "a number from 0 to 1") { (0...1).contains($0) }
+        repetitionPenalty = try check(
+            "repetition_penalty", fields.repetitionPenalty, "a number above 0 and at most 100"
+        ) { $0 > 0 && $0 <= 100 }
+        switch fields.samples {
+        case true?: temperature = temperature ?? 1
+        case false?: temperature = 0
+        case nil: break
+        }
+    }
+
+    /// transformers' names. Where `do_sample` is left out, a temperature says enough, as it does to vLLM.
+    private struct Fields: Decodable {
+        var samples: Bool?
+        var temperature: Double?
+        var topK: Double?
+        var topP: Double?
+        var minP: Double?
+        var repetitionPenalty: Double?
+
+        enum CodingKeys: String, CodingKey {
+            case samples = "do_sample"
+            case temperature
+            case topK = "top_k"
+            case topP = "top_p"
+            case minP = "min_p"
+            case repetitionPenalty = "repetition_penalty"
+        }
+    }
+}
