@@ -34,7 +34,7 @@ package enum TrainedTurns: String, Sendable, CaseIterable {
     case last
 }
 
-/// Encodes rows as token ids and loss positions, as README.md and `skein train --help` describe.
+/// Encodes rows as token ids and loss positions, as docs/DATA.md and `skein train --help` describe.
 ///
 /// Rows of text, and pairs without a template, begin with the begin token if the model expects one;
 /// a template writes its own, or none.
