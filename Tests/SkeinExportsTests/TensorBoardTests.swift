@@ -69,6 +69,7 @@ private struct EventReader {
             switch key & 7 {
             case 0: field.varint = varint()
             case 1: field.bytes = take(8)
+            case 5: field.bytes = take(4)
             default: field.bytes = take(Int(varint()))
             }
             fields.append(field)
@@ -76,7 +77,8 @@ private struct EventReader {
         return fields
     }
 
-    /// `step tag value` for each scalar, `step start`, `step tag text`.
+    /// `step tag value` for each scalar, `step start`, `step tag text`; a tensor of a double is
+    /// marked as such.
     static func lines(_ path: String) throws -> [String] {
         try records(path).flatMap { record -> [String] in
             let event = fields(record)
@@ -94,8 +96,11 @@ private struct EventReader {
                 if let text = tensor.first(where: { $0.number == 8 }) {
                     return start + String(decoding: text.bytes, as: UTF8.self)
                 }
-                let double = tensor.first { $0.number == 6 }?.bytes ?? []
-                return start + "\(Double(bitPattern: number(double[...])))"
+                if let double = tensor.first(where: { $0.number == 6 })?.bytes {
+                    return start + "tensor \(Double(bitPattern: number(double[...])))"
+                }
+                let simple = parts.first { $0.number == 2 }?.bytes ?? []
+                return start + "\(Float(bitPattern: UInt32(number(simple[...]))))"
             }
         }
     }
@@ -109,13 +114,25 @@ struct TensorBoardTests {
             learningRate: 0.1, gradientNorm: 1, seconds: 2, tokensPerSecond: 3.5, workers: 1)
     }
 
+    private let third = Float(1) / 3
+
     private func lines(in directory: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory).sorted().flatMap {
             try EventReader.lines(directory + "/" + $0)
         }
     }
 
-    @Test("every scalar reads back without losing a digit, and texts as they are")
+    @Test("a scalar has the bytes that PyTorch's SummaryWriter writes")
+    func asSummaryWriter() {
+        // torch 2.15.0, tensorboard 2.21.0: add_scalar("train/loss", 1 / 3, 3).
+        let theirs = "094f7067e39ec2da4110032a130a110a0a747261696e2f6c6f737315abaaaa3e"
+        let ours = EventRecord(
+            wallTime: 1_795_849_101.6162298, step: 3,
+            content: .scalars([(tag: "train/loss", value: 1.0 / 3)]))
+        #expect(ours.bytes.map { String(format: "%02x", $0) }.joined() == theirs)
+    }
+
+    @Test("every scalar reads back as a float, and texts as they are")
     func readBack() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.write("{\"a\": 1}\n", to: directory + "/run.json")
@@ -134,7 +151,7 @@ struct TensorBoardTests {
             #expect(found[0] == "brain.Event:2")
             #expect(found[1] == "0 start")
             #expect(found[2].hasPrefix("0 run/configuration     {\"a\": 1}"))
-            #expect(found.contains("3 train/loss \(1.0 / 3)"))
+            #expect(found.contains("3 train/loss \(third)"))
             #expect(found.contains("3 train/learning_rate 0.1"))
             #expect(found.contains("3 validation/loss 0.1"))
             #expect(found.contains("3 sample/p?     a\n    b"))
@@ -170,10 +187,10 @@ struct TensorBoardTests {
                 $0.contains("train/loss ") || $0.hasSuffix(" start")
             }
             let expected: [String] = [
-                "0 start", "1 train/loss 1.0", "2 train/loss 0.5", "3 train/loss \(1.0 / 3)",
+                "0 start", "1 train/loss 1.0", "2 train/loss 0.5", "3 train/loss \(self.third)",
                 "4 train/loss 0.25", "4 start", "4 train/loss 0.25", "5 train/loss 0.2",
-                "6 train/loss \(1.0 / 6)", "7 train/loss \(1.0 / 7)", "3 start",
-                "3 train/loss \(1.0 / 3)", "4 train/loss 0.25", "4 start",
+                "6 train/loss \(Float(1) / 6)", "7 train/loss \(Float(1) / 7)", "3 start",
+                "3 train/loss \(self.third)", "4 train/loss 0.25", "4 start",
                 "4 train/loss 0.25",
             ]
             #expect(found == expected)
@@ -197,7 +214,7 @@ struct TensorBoardTests {
             let found = try self.lines(in: tb).filter { !$0.contains("configuration") }
             let again = try #require(found.firstIndex(of: "3 start"))
             #expect(found[again...].contains("3 validation/loss 0.5"))
-            #expect(found[again...].contains("3 train/loss \(1.0 / 3)"))
+            #expect(found[again...].contains("3 train/loss \(third)"))
         }
     }
 
@@ -232,6 +249,61 @@ struct TensorBoardTests {
                 #expect(found.contains("2 train/loss 0.5"))
             }
         }
+    }
+
+    @Test("a run whose older files hold tensors is written anew from its beginning")
+    func tensors() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let tb = directory + "/tb"
+            try AtomicFile.makeDirectory(tb)
+            try AtomicFile.write("{\"a\": 1}\n", to: directory + "/run.json")
+            try AtomicFile.write(
+                EventFile.framed(tensor("train/loss", 0.5, step: 2)),
+                to: tb + "/events.out.tfevents.0000000001.0.host.1.0.skein")
+            #expect(try lines(in: tb) == ["2 train/loss tensor 0.5"])
+            let validation = ValidationMetrics(step: 0, epoch: 0, loss: 0.5, tokens: 2)
+            let known = [validation.line.text, step(1).line.text, step(2).line.text]
+            try AtomicFile.write(
+                known.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
+            for number in [3, 4] {
+                let export = TensorBoardExport(directory: tb, run: directory, log: Log())
+                export.note(.resumed(step: number - 1, rejected: []))
+                export.note(.step(step(number), stepCount: 9))
+                export.finish()
+            }
+            let found = try lines(in: tb).filter {
+                $0.contains("/loss ") || $0.contains("configuration") || $0.hasSuffix(" start")
+            }
+            // A start voids what came before it, from its step on.
+            let configuration = "0 run/configuration     {\"a\": 1}\n    "
+            let expected: [String] = [
+                "2 train/loss tensor 0.5", "0 start", configuration, "0 validation/loss 0.5",
+                "1 train/loss 1.0", "2 train/loss 0.5", "3 train/loss \(third)", configuration,
+                "3 start", "4 train/loss 0.25",
+            ]
+            #expect(found == expected)
+        }
+    }
+
+    /// A scalar as Skein wrote it before: a tensor of one double.
+    private func tensor(_ tag: String, _ value: Double, step: UInt64) -> [UInt8] {
+        var event = ProtobufWriter()
+        event.varint(2, step)
+        event.message(5) { summary in
+            summary.message(1) { scalar in
+                scalar.bytes(1, Array(tag.utf8))
+                scalar.message(9) { metadata in
+                    metadata.message(1) { $0.bytes(1, Array("scalars".utf8)) }
+                    metadata.varint(4, 1)
+                }
+                scalar.message(8) { tensor in
+                    tensor.varint(1, 2)
+                    tensor.message(2) { _ in }
+                    tensor.message(6) { $0.raw(double: value) }
+                }
+            }
+        }
+        return event.data
     }
 
     @Test("a torn or foreign file does not stop a resumed run's export")

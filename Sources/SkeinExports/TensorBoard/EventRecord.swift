@@ -4,8 +4,8 @@ import SkeinBasics
 /// An event of TensorBoard's event files, as bytes of the protocol buffers `Event` and `Summary`
 /// (tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto).
 ///
-/// A scalar is a tensor of one double, as tf.summary writes them with floats: no digit of
-/// metrics.jsonl is lost.
+/// A scalar is a `simple_value`, as PyTorch's SummaryWriter writes it: a float, which every script
+/// that reads event files finds. metrics.jsonl keeps the digits of the double.
 struct EventRecord: Sendable {
     enum Content: Sendable {
         /// The first record of a file.
@@ -40,28 +40,19 @@ struct EventRecord: Sendable {
 
     private static func scalar(_ value: inout ProtobufWriter, _ tag: String, _ number: Double) {
         value.bytes(1, Array(tag.utf8))
-        metadata(&value, plugin: "scalars", dataClass: 1)
-        value.message(8) { tensor in
-            tensor.varint(1, 2)
-            tensor.message(2) { _ in }
-            tensor.message(6) { $0.raw(double: number) }
-        }
+        value.float(2, Float(number))
     }
 
     private static func text(_ value: inout ProtobufWriter, _ tag: String, _ markdown: String) {
         value.bytes(1, Array(tag.utf8))
-        metadata(&value, plugin: "text", dataClass: 2)
+        value.message(9) { metadata in
+            metadata.message(1) { $0.bytes(1, Array("text".utf8)) }
+            metadata.varint(4, 2)
+        }
         value.message(8) { tensor in
             tensor.varint(1, 7)
             tensor.message(2) { shape in shape.message(2) { $0.varint(1, 1) } }
             tensor.bytes(8, Array(markdown.utf8))
-        }
-    }
-
-    private static func metadata(_ value: inout ProtobufWriter, plugin: String, dataClass: UInt64) {
-        value.message(9) { metadata in
-            metadata.message(1) { $0.bytes(1, Array(plugin.utf8)) }
-            metadata.varint(4, dataClass)
         }
     }
 
@@ -94,6 +85,11 @@ struct ProtobufWriter {
     mutating func double(_ field: Int, _ value: Double) {
         raw(UInt64(field << 3 | 1))
         raw(double: value)
+    }
+
+    mutating func float(_ field: Int, _ value: Float) {
+        raw(UInt64(field << 3 | 5))
+        withUnsafeBytes(of: value.bitPattern.littleEndian) { data += $0 }
     }
 
     mutating func bytes(_ field: Int, _ value: [UInt8]) {

@@ -6,7 +6,8 @@ import SkeinTraining
 ///
 /// Every process of a run writes a file of its own into the directory. A resumed run voids what the
 /// process before it had recorded of later steps, and fills in from metrics.jsonl what that one did
-/// not get to write, so that the files always say what metrics.jsonl says.
+/// not get to write, so that the files always say what metrics.jsonl says. Where they hold tensors,
+/// as Skein wrote them before, it voids everything and writes the run anew from metrics.jsonl.
 final class TensorBoardExport: Sendable {
     /// What is handed to the thread that writes.
     private enum Item: Sendable {
@@ -95,8 +96,8 @@ private final class Writer: @unchecked Sendable {
     private let run: String
     private var file: EventFile?
     private var files = 0
-    /// Whether the files of earlier processes count, up to a step.
-    private var continues = false
+    /// Whether the next file voids what those of earlier processes hold.
+    private var begins = true
 
     init(directory: String, run: String) {
         self.directory = directory
@@ -117,14 +118,14 @@ private final class Writer: @unchecked Sendable {
     /// Voids the steps after `step`, and writes those up to it that are in no file.
     func resume(after step: Int) throws {
         guard step > 0 else { return }
-        continues = true
-        // A kill may have cut off the validation of the last known step: that step is written again.
-        let last = try lastStep(upTo: step)
-        let known = max(1, last ?? 1)
-        // Without any file the validation before the first step is in none, either.
-        let first = last == nil ? 0 : known
         let now = Date().timeIntervalSince1970
-        try write([EventRecord(wallTime: now, step: known, content: .start)])
+        // A kill may have cut off the validation of the last known step: that step is written again,
+        // and everything, also the validation before the first step, where none is known.
+        let first = try lastStep(upTo: step) ?? 0
+        if first > 0 {
+            begins = false
+            try write([EventRecord(wallTime: now, step: first, content: .start)])
+        }
         let tail = MetricsTail(path: FilePath.join(run, "metrics.jsonl"))
         var offset = 0
         while true {
@@ -161,7 +162,9 @@ private final class Writer: @unchecked Sendable {
     }
 
     private static let prefix = "events.out.tfevents."
-    private static let suffix = ".skein"
+    /// Files that end with `.skein` alone have scalars as tensors, which scripts do not find: they
+    /// do not count, so that their steps are written again.
+    private static let suffix = ".v2.skein"
 
     /// The file that is being written. TensorBoard reads the files of a directory in the order of
     /// their names, which begin with the time.
@@ -178,7 +181,7 @@ private final class Writer: @unchecked Sendable {
         var records = [EventRecord(wallTime: now, step: 0, content: .fileVersion)]
         // TensorBoard takes the first start in a directory for the beginning, and each later one for
         // the end of what was recorded from its step on.
-        if files == 1, !continues {
+        if begins {
             records.append(EventRecord(wallTime: now, step: 0, content: .start))
         }
         if let text = try configuration() {
@@ -195,6 +198,7 @@ private final class Writer: @unchecked Sendable {
             unlink(made.path)
             throw error
         }
+        begins = false
         file = made
         return made
     }
