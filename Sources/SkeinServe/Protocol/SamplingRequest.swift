@@ -41,7 +41,7 @@ struct SamplingRequest: Sendable {
         } else {
             wish.seed = randomSeed()
         }
-        try Self.checkPenaltyWindow(fields, sampler.penalties)
+        try Self.checkPenaltyWindow(fields, wish)
         choices = try fields.integer("n", 1...Limits.choices) ?? 1
         if let best = try fields.integer("best_of", 1...Limits.choices), best != choices {
             throw .invalid("best_of", "best_of other than n is not supported: leave it out")
@@ -72,10 +72,10 @@ struct SamplingRequest: Sendable {
 
     /// llama-server's penalties look back over so many tokens. Here they count the prompt and the answer.
     private static func checkPenaltyWindow(
-        _ fields: FieldReader, _ penalties: TokenPenalties
+        _ fields: FieldReader, _ wish: SamplingWish
     ) throws(APIError) {
         guard let window = try fields.integer("repeat_last_n", -1...Limits.tokens), window >= 0,
-            !penalties.isOff
+            wish.repetition ?? 1 != 1 || wish.presence != 0 || wish.frequency != 0
         else { return }
         throw .invalid(
             "repeat_last_n",
