@@ -124,7 +124,8 @@ extension GrammarError.Reason {
             "the reference \(GrammarError.cut(reference)) leads out of the schema"
         case .circular: "a reference leads back to itself without a value between"
         case .divisor:
-            "multipleOf must be a whole number from 1 to \(GrammarLimits.divisor) to be enforced"
+            "multipleOf must be a whole number from 1 to \(GrammarLimits.divisor), or such a number as "
+                + "0.25, to be enforced"
         case .digits: "a bound has more than \(GrammarLimits.boundDigits) digits"
         }
     }

@@ -25,14 +25,29 @@ package enum GrammarLimits {
     static let conjunctions = 1 << 14
     /// States of a machine over characters.
     static let machineStates = 1 << 14
-    /// The largest number of repetitions in a regular expression.
-    static let repetitions = 1 << 12
+    /// The largest number of repetitions in a regular expression. Those that are written out have a
+    /// limit of their own, that of `machineStates`.
+    static let repetitions = 1 << 20
+    /// Characters of a text, items of a list and repetitions in an expression that have a state each;
+    /// where there may be more they are counted beside the state.
+    static let unrolledCount = 32
+    /// The largest least number that is counted: a text of so many bytes fits no memory of a model. A
+    /// larger most number says nothing.
+    static let count = 1 << 24
+    /// Different values that a list without repetitions may have: a state for each set of them.
+    static let uniqueValues = 8
+    /// Keywords that are listed as left out: 1 KiB each.
+    static let droppedKeywords = 64
+    /// Bytes of the pointer of each.
+    static let droppedPointerBytes = 256
     /// Groups inside groups of a regular expression.
     static let patternDepth = 64
     /// Digits of a number's bound, before and after the point.
     static let boundDigits = 40
     /// The largest divisor of `multipleOf`.
     static let divisor = 4096
+    /// The same without its point if it has one: the digits before the point are counted, too.
+    static let scaledDivisor = 512
 }
 
 extension GrammarLimits {
@@ -44,6 +59,8 @@ extension GrammarLimits {
     /// Configurations of all states that are met in one walk over a trie: some 20 ns each where the
     /// states are new.
     static let walkedConfigurations = 1 << 24
+    /// Frames that are made on the way to a state before those that are of no use any more are forgotten.
+    static let passingFrames = 1 << 12
     /// Bytes of the longest chain that is cut into tokens.
     static let chainBytes = 1 << 13
     /// States that were left by a byte: 1 KiB each.

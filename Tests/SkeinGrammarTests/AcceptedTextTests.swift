@@ -128,6 +128,56 @@ struct AcceptedTextTests {
                 "properties":{"b":{"type":"integer"}}}}}
                 """##,
             allowed: [#"{"z":{"a":1,"b":2}}"#], forbidden: [#"{"z":{"b":1,"a":2}}"#]),
+        Row(
+            schema: #"{"items":{"enum":["a",1,null]},"uniqueItems":true,"minItems":2}"#,
+            allowed: [#"["a",1]"#, #"[null, 1, "a"]"#],
+            forbidden: [#"["a"]"#, #"["a","a"]"#, #"["a",1,null,1]"#, "[]"]),
+        Row(
+            schema: #"{"items":{"type":["boolean","null"]},"uniqueItems":true,"maxItems":2}"#,
+            allowed: ["[]", "[true,null]", "[false,true]"],
+            forbidden: ["[true,true]", "[true,false,null]"]),
+        Row(
+            schema: #"{"items":{"type":"integer"},"uniqueItems":true,"maxItems":1}"#,
+            allowed: ["[]", "[7]"], forbidden: ["[7,8]"]),
+        Row(
+            schema: #"""
+                {"patternProperties":{"^[a-z]+$":{"type":"integer"},"^x":{"minimum":5}},
+                "properties":{"a":{"maximum":3},"B":{}},"additionalProperties":false}
+                """#,
+            allowed: ["{}", #"{"a":3,"b":7}"#, #"{"B":"x"}"#, #"{"xy":5,"b":6}"#, #"{"x1":9.5}"#],
+            forbidden: [#"{"a":4}"#, #"{"a":"x"}"#, #"{"C":1}"#, #"{"xy":4}"#, #"{"b":1.5}"#]),
+        Row(
+            schema: #"""
+                {"propertyNames":{"pattern":"^[a-c]$"},"properties":{"a":{"const":1},"d":{}},
+                "additionalProperties":{"type":"null"}}
+                """#,
+            allowed: ["{}", #"{"a":1}"#, #"{"a":1,"b":null}"#, #"{"c":null}"#],
+            forbidden: [#"{"d":1}"#, #"{"dd":null}"#, #"{"b":1}"#]),
+        Row(
+            schema: #"""
+                {"propertyNames":{"anyOf":[{"enum":["x",1]},{"maxLength":1,"minLength":1}]},
+                "type":"object","additionalProperties":{"type":"integer"},"maxProperties":2,
+                "minProperties":1}
+                """#,
+            allowed: [#"{"x":1}"#, #"{"y":1,"x":2}"#],
+            forbidden: ["{}", #"{"":1}"#, #"{"xy":1}"#, #"{"x":1,"y":2,"z":3}"#]),
+        Row(
+            schema:
+                #"{"type":"object","required":["a"],"additionalProperties":true,"maxProperties":2}"#,
+            allowed: [#"{"a":1}"#, #"{"a":1,"b":2}"#], forbidden: [#"{"a":1,"b":2,"c":3}"#]),
+        Row(
+            schema: #"{"type":"object","minProperties":1}"#,
+            allowed: [#"{"a":1}"#, #"{"a":1,"b":[]}"#], forbidden: ["{}"]),
+        Row(
+            schema:
+                #"{"oneOf":[{"patternProperties":{"^a":{"type":"null"}},"required":["a"],"type":"object","additionalProperties":false},{"properties":{"a":{"type":"integer"}},"required":["a"],"type":"object"}]}"#,
+            allowed: [#"{"a":null}"#, #"{"a":3}"#], forbidden: [#"{"a":"x"}"#, "{}"]),
+        Row(
+            schema: #"{"type":"number","multipleOf":0.5,"minimum":-1}"#,
+            allowed: ["-1", "-0.5", "2.5", "3.0"], forbidden: ["-1.5", "0.25", "2.50"]),
+        Row(
+            schema: #"{"type":"string","format":"password","maxLength":1}"#,
+            allowed: [#""a""#], forbidden: [#""ab""#]),
     ]
 
     @Test("exactly the texts that the documents promise", arguments: rows)

@@ -84,6 +84,28 @@ struct HostileSchemaTests {
         #expect(try matcher.isComplete())
     }
 
+    @Test("names whose schemas have names do not fill the stack")
+    func names() {
+        let all = (0..<5_000).map { number in
+            ##""\##(number)":{"properties":{"a":{}},"propertyNames":{"$ref":"#/$defs/\##(number + 1)"}}"##
+        }
+        let schema = ##"{"$defs":{\##(all.joined(separator: ",")),"5000":{}},"$ref":"#/$defs/0"}"##
+        #expect {
+            try Self.compile(schema)
+        } throws: { error in
+            guard case .tooLarge(.references, _, _)? = error as? GrammarError else { return false }
+            return true
+        }
+    }
+
+    @Test("many patterns of names end at the limit of work")
+    func namePatterns() {
+        let all = (0..<3_000).map { #""^a{\#($0 % 20)}b.*\#($0)$":{"minimum":\#($0)}"# }
+        #expect(throws: GrammarError.self) {
+            try Self.compile(#"{"patternProperties":{\#(all.joined(separator: ","))}}"#)
+        }
+    }
+
     @Test("a string that does not fit is refused before anything is written")
     func doesNotFit() throws {
         let grammar = try Self.compile(#"{"type":"string","minLength":30000}"#)

@@ -52,7 +52,7 @@ struct NumberJudgeTests {
                 isMaximumExclusive: random.isHeads())
             let kind = random.below(3)
             bounds.isInteger = kind == 1
-            bounds.divisor = kind == 2 ? 1 + random.below(40) : nil
+            bounds.divisor = kind == 2 ? .init(.init(UInt(1 + random.below(40)))) : nil
             let network = try NumberTexts.unlessEmpty(bounds)
             for _ in 0..<40 {
                 let text = Self.near(random.isHeads() ? first : second, &random)

@@ -39,17 +39,31 @@ struct NumberNetworkTests {
             var sample = Sample(&random, scale: [1_000, 100][random.below(2)], span: span)
             sample.isInteger = random.isHeads()
             let divisor = 1 + random.below(14)
-            sample.divisor = divisor == 14 ? 100 : divisor
+            sample.divisor = (divisor == 14 ? 100 : divisor) * 1_000_000
+            try check(sample, length: round % 8 == 0 ? 5 : 4, "seed \(seed) round \(round)")
+        }
+    }
+
+    @Test("Every multiple with a point of up to five bytes is written if and only if it fits")
+    func decimalMultiples() throws {
+        let seed: UInt64 = 20264
+        var random = NumberRandom(seed: seed)
+        for round in 0..<150 {
+            let span = [30, 270, 3_000][random.below(3)]
+            var sample = Sample(&random, scale: [1_000, 100, 1][random.below(3)], span: span)
+            sample.isInteger = random.below(8) == 0
+            let divisors = [500, 250, 100, 10, 1, 30, 750, 1_500, 25, 70, 125, 2_400]
+            sample.divisor = divisors[random.below(divisors.count)] * 1_000
             try check(sample, length: round % 8 == 0 ? 5 : 4, "seed \(seed) round \(round)")
         }
     }
 
     private func check(_ sample: Sample, length: Int, _ label: String) throws {
-        let isWhole = sample.isInteger || sample.divisor != nil
+        let places = sample.isInteger ? 0 : sample.exactDivisor()?.scale ?? .max
         let expected = Set(
             (length == 5 ? Self.texts : Self.shortTexts).filter { sample.allows($0.millionths) }
                 .map(\.text)
-                .filter { !isWhole || !$0.utf8.contains(UInt8(ascii: ".")) })
+                .filter { $0.split(separator: ".").dropFirst().joined().count <= places })
         let bounds = try sample.bounds()
         guard let network = try NumberTexts.unlessEmpty(bounds) else {
             #expect(expected.isEmpty, "\(label): \(bounds)")
@@ -91,6 +105,7 @@ private struct Sample {
     var isLowExclusive: Bool
     var isHighExclusive: Bool
     var isInteger = false
+    /// In millionths.
     var divisor: Int?
 
     /// - Parameters:
@@ -115,7 +130,7 @@ private struct Sample {
         if let high, millionths > high * 1_000 || (isHighExclusive && millionths == high * 1_000) {
             return false
         }
-        if let divisor, millionths % (divisor * 1_000_000) != 0 { return false }
+        if let divisor, millionths % divisor != 0 { return false }
         return !isInteger || millionths % 1_000_000 == 0
     }
 
@@ -123,7 +138,12 @@ private struct Sample {
         NumberBounds(
             minimum: try low.map(Self.value), maximum: try high.map(Self.value),
             isMinimumExclusive: isLowExclusive, isMaximumExclusive: isHighExclusive,
-            divisor: divisor, isInteger: isInteger)
+            divisor: exactDivisor(), isInteger: isInteger)
+    }
+
+    func exactDivisor() -> NumberDivisor? {
+        guard let divisor else { return nil }
+        return NumberDivisor(ExactDecimal(UInt(divisor)).shifted(by: -6))
     }
 
     private static func value(_ thousandths: Int) throws -> ExactDecimal {

@@ -148,3 +148,15 @@ extension ExactDecimal: ExpressibleByStringLiteral {
         self = value
     }
 }
+
+/// For tables of tests.
+extension NumberDivisor: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    public init(stringLiteral text: String) {
+        guard let divisor = ExactDecimal(json: text).flatMap(NumberDivisor.init) else {
+            preconditionFailure("\(text) is no divisor")
+        }
+        self = divisor
+    }
+
+    public init(integerLiteral value: UInt) { self.init(stringLiteral: "\(value)") }
+}

@@ -6,6 +6,11 @@ import Synchronization
 /// far alone: states and masks that others have made only make it faster.
 package final class CompiledGrammar: Sendable {
     package let vocabulary: TokenVocabulary
+    /// Keywords that a lenient schema was compiled without: the first of them, in the order in which
+    /// they were met. Empty of strict schemas.
+    package let dropped: [DroppedKeyword]
+    /// How many there are.
+    package let droppedCount: Int
     private let memory: Mutex<Memory>
     /// What it shares with other grammars of its server; nil: it is alone.
     private let shared: GrammarMemory?
@@ -47,17 +52,26 @@ package final class CompiledGrammar: Sendable {
         }
     }
 
-    /// - Throws: `GrammarError` for what cannot be enforced.
-    package convenience init(schema: [UInt8], _ vocabulary: TokenVocabulary) throws(GrammarError) {
-        try self.init(schema: schema, vocabulary, sharing: nil)
+    /// - Throws: `GrammarError` for what cannot be enforced, and is not left out.
+    package convenience init(
+        schema: [UInt8], mode: SchemaMode = .strict, _ vocabulary: TokenVocabulary
+    ) throws(GrammarError) {
+        try self.init(schema: schema, mode: mode, vocabulary, sharing: nil)
     }
 
     convenience init(
-        schema: [UInt8], _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?,
-        isWanted: @escaping @Sendable () -> Bool = Demand.always
+        schema: [UInt8], mode: SchemaMode, _ vocabulary: TokenVocabulary,
+        sharing memory: GrammarMemory?, isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) {
-        try self.init(
-            SchemaCompiler.network(of: schema, Demand(isWanted)), vocabulary, sharing: memory)
+        let counted = try SchemaCompiler.result(of: schema, mode, Demand(isWanted))
+        let network = try Self.network(counted.network, vocabulary) { () throws(GrammarError) in
+            let unrolled = try SchemaCompiler.result(
+                of: schema, mode, Demand(isWanted), unrolled: .max)
+            return unrolled.dropped == counted.dropped ? unrolled.network : counted.network
+        }
+        self.init(
+            network, vocabulary, dropped: counted.dropped, count: counted.droppedCount,
+            sharing: memory)
     }
 
     /// The whole answer matches a regular expression (ECMA-262's syntax, without look-around).
@@ -71,15 +85,35 @@ package final class CompiledGrammar: Sendable {
         expression: String, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?,
         isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) {
-        try self.init(
-            ExpressionNetwork.network(of: expression, Demand(isWanted)), vocabulary,
-            sharing: memory)
+        let counted = try ExpressionNetwork.network(of: expression, Demand(isWanted))
+        let network = try Self.network(counted, vocabulary) { () throws(GrammarError) in
+            try ExpressionNetwork.network(of: expression, Demand(isWanted), unrolled: .max)
+        }
+        self.init(network, vocabulary, sharing: memory)
+    }
+
+    /// A network that counts, or, where tokens are missing for single bytes, one that has a state for
+    /// each number: `TokenDistances` needs one, if it is not too large.
+    private static func network(
+        _ counted: ByteNetwork, _ vocabulary: TokenVocabulary,
+        _ unrolled: () throws(GrammarError) -> ByteNetwork
+    ) throws(GrammarError) -> ByteNetwork {
+        guard counted.counts, !counted.hasEveryByte(vocabulary) else { return counted }
+        do throws(GrammarError) {
+            return try unrolled()
+        } catch {
+            guard case .tooLarge = error else { throw error }
+            return counted
+        }
     }
 
     init(
-        _ network: ByteNetwork, _ vocabulary: TokenVocabulary, sharing shared: GrammarMemory? = nil
+        _ network: ByteNetwork, _ vocabulary: TokenVocabulary, dropped: [DroppedKeyword] = [],
+        count: Int = 0, sharing shared: GrammarMemory? = nil
     ) {
         self.vocabulary = vocabulary
+        self.dropped = dropped
+        droppedCount = count
         self.shared = shared
         memory = Mutex(Memory(network, vocabulary))
         shared?.add(self, networkBytes: network.byteCount)
@@ -241,9 +275,11 @@ package final class CompiledGrammar: Sendable {
     private static func mask(
         _ state: GrammarAutomaton.State, _ memory: Memory
     ) -> TokenMask? {
-        if let known = memory.masks.value(for: state) { return known }
         let automaton = memory.automaton
         let vocabulary = memory.completion.vocabulary
+        let state = automaton.endless(state, within: vocabulary.longest)
+        guard state >= 0 else { return nil }
+        if let known = memory.masks.value(for: state) { return known }
         let facts = automaton.facts[Int(state)]
         let found: (tokens: TokenSet, states: [GrammarAutomaton.State])?
         var need: Int32 = 0

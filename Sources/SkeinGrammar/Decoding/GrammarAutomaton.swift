@@ -4,7 +4,8 @@
 /// says where a subnetwork returns to: a set of (node, frame of the caller). Calls of one subnetwork
 /// from several configurations at the same byte share a frame, so a state has no more configurations
 /// than the network's nodes times the calls that are open, however many readings there are (as in
-/// Earley's and in generalised LR parsers). Both are interned: equal states have one number.
+/// Earley's and in generalised LR parsers). Both are interned: equal states have one number. Where a
+/// call counts (`TickRange`), what is left is a part of the frame, so it is another one after a tick.
 ///
 /// Not thread-safe: `CompiledGrammar` holds the lock.
 final class GrammarAutomaton {
@@ -16,18 +17,25 @@ final class GrammarAutomaton {
     static let full: State = -2
     private static let unknown: Int32 = -3
 
-    /// A node, and where its subnetwork returns to.
+    /// A node, and where its subnetwork returns to. In a frame: and how many ticks it takes to return.
     struct Return: Hashable {
         var node: Node
         var frame: Int32
+        var range = TickRange.any
     }
 
     let network: ByteNetwork
     /// Frame 0 is the end of everything; the others return to nodes with frames of lower numbers.
-    private(set) var frames: [[Return]] = []
-    private var frameNumbers: [[Return]: Int32] = [:]
+    var frames: [[Return]] = []
+    var frameNumbers: [[Return]: Int32] = [:]
     /// The least bytes from a frame's return to the end of everything.
-    private var frameNeeds: [Int32] = []
+    var frameNeeds: [Int32] = []
+    /// The same for each of its returns.
+    var returnNeeds: [[Int32]] = []
+    /// By frame: the one after a tick; -1: none.
+    var ticked: [Int32: Int32] = [:]
+    /// By frame: the one where numbers that are out of reach count as no limit.
+    var endless: [Int32: Int32] = [:]
 
     private var states: [[UInt64]] = []
     private var stateNumbers: [[UInt64]: State] = [:]
@@ -100,6 +108,9 @@ final class GrammarAutomaton {
         frames = [[]]
         frameNumbers = [:]
         frameNeeds = [0]
+        returnNeeds = [[0]]
+        ticked = [:]
+        endless = [:]
         states = []
         stateNumbers = [:]
         facts = []
@@ -140,7 +151,7 @@ final class GrammarAutomaton {
         var allowed = [Bool](repeating: false, count: 256)
         for configuration in states[Int(state)] {
             let edges = network.places[Int(configuration >> 32)].edges
-            for edge in edges {
+            for edge in edges where isOpen(network.edges[Int(edge)].to, configuration) {
                 for byte in network.edges[Int(edge)].bytes { allowed[Int(byte)] = true }
             }
         }
@@ -158,7 +169,8 @@ final class GrammarAutomaton {
     func onlyByte(after state: State) -> UInt8? {
         var only: UInt8?
         for configuration in states[Int(state)] {
-            for edge in network.places[Int(configuration >> 32)].edges {
+            for edge in network.places[Int(configuration >> 32)].edges
+            where isOpen(network.edges[Int(edge)].to, configuration) {
                 let bytes = network.edges[Int(edge)].bytes
                 guard bytes.count == 1, only == nil || only == bytes.lowerBound else { return nil }
                 only = bytes.lowerBound
@@ -187,7 +199,12 @@ final class GrammarAutomaton {
     func state(after bytes: [UInt8]) -> State {
         if bytes.isEmpty || root < 0 { return root }
         var here = states[Int(root)]
+        let known = frames.count
         for byte in bytes.dropLast() {
+            if frames.count > known + GrammarLimits.passingFrames {
+                guard let moved = withoutPassingFrames(here, from: known) else { return Self.full }
+                here = moved
+            }
             advance(here, byte)
             if work.isEmpty { return Self.dead }
             guard demand.lasts(for: 20 + here.count), close() != nil else { return Self.full }
@@ -195,6 +212,26 @@ final class GrammarAutomaton {
         }
         advance(here, bytes[bytes.count - 1])
         return work.isEmpty ? Self.dead : closed()
+    }
+
+    /// The state that is like another one for the next `bytes` bytes, where numbers that cannot be
+    /// reached with them count as no limit. So the places of a long text share their masks.
+    ///
+    /// `full` if there is no room for it.
+    func endless(_ state: State, within bytes: Int) -> State {
+        guard network.counts else { return state }
+        var hasMoved = false
+        var moved: Set<UInt64> = []
+        for configuration in configurations(of: state) {
+            guard let frame = endlessFrame(configuration.frame, within: bytes) else {
+                return Self.full
+            }
+            hasMoved = hasMoved || frame != configuration.frame
+            moved.insert(Self.key(configuration.node, frame))
+        }
+        guard hasMoved else { return state }
+        kept = Array(moved)
+        return intern(isAccepting: facts[Int(state)].isAccepting)
     }
 
     /// Puts what configurations lead to by a byte into `work`.
@@ -253,13 +290,24 @@ final class GrammarAutomaton {
                 let node = Int(configuration >> 32)
                 let frame = Int32(truncatingIfNeeded: configuration & 0xffff_ffff)
                 let place = network.places[node]
+                var after = frame
+                if place.tick >= 0 {
+                    let tick = network.ticks[Int(place.tick)]
+                    guard allows(tick, frame) else { continue }
+                    if tick.isTick {
+                        guard let next = self.frame(afterTick: frame) else { return nil }
+                        if next < 0 { continue }
+                        after = next
+                    }
+                }
                 if !place.edges.isEmpty { kept.append(configuration) }
                 for skip in place.skips {
-                    work.append(Self.key(network.skips[Int(skip)], frame))
+                    work.append(Self.key(network.skips[Int(skip)], after))
                 }
                 for call in place.calls {
                     let call = network.calls[Int(call)]
-                    let back = Return(node: call.to, frame: frame)
+                    guard isOpen(call.to, configuration) else { continue }
+                    let back = Return(node: call.to, frame: frame, range: call.range)
                     if let index = pending.firstIndex(where: { $0.start == call.start }) {
                         pending[index].returns.append(back)
                     } else {
@@ -270,7 +318,7 @@ final class GrammarAutomaton {
                     if frame == 0 {
                         isAccepting = isAccepting || Node(node) == network.end
                     } else {
-                        for back in frames[Int(frame)] {
+                        for back in frames[Int(frame)] where back.range.least == 0 {
                             work.append(Self.key(back.node, back.frame))
                         }
                     }
@@ -286,25 +334,8 @@ final class GrammarAutomaton {
         return isAccepting
     }
 
-    private static func key(_ node: Node, _ frame: Int32) -> UInt64 {
+    static func key(_ node: Node, _ frame: Int32) -> UInt64 {
         UInt64(UInt32(bitPattern: node)) << 32 | UInt64(UInt32(bitPattern: frame))
-    }
-
-    private func frame(of returns: [Return]) -> Int32? {
-        var sorted = returns
-        if sorted.count > 1 {
-            sorted = Array(Set(returns)).sorted { ($0.node, $0.frame) < ($1.node, $1.frame) }
-        }
-        if let number = frameNumbers[sorted] { return number }
-        guard frames.count < GrammarLimits.states else { return nil }
-        let number = Int32(frames.count)
-        frames.append(sorted)
-        frameNumbers[sorted] = number
-        frameNeeds.append(
-            sorted.reduce(ByteNetwork.never) {
-                min($0, network.places[Int($1.node)].need + frameNeeds[Int($1.frame)])
-            })
-        return number
     }
 
     private func intern(isAccepting: Bool) -> State {
@@ -323,11 +354,13 @@ final class GrammarAutomaton {
             bodyNeed: 0, isBodyAlone: false, width: Int32(kept.count))
         for configuration in kept {
             let place = network.places[Int(configuration >> 32)]
-            let need = place.need + frameNeeds[Int(configuration & 0xffff_ffff)]
+            let frame = Int32(truncatingIfNeeded: configuration & 0xffff_ffff)
+            let need = need(of: place, frame)
             facts.need = min(facts.need, need)
             if place.body >= 0 {
-                facts.body = max(facts.body, place.body)
-                facts.bodyNeed = max(facts.bodyNeed, need)
+                let (most, mostNeed) = body(of: place, frame, need)
+                facts.body = max(facts.body, most)
+                facts.bodyNeed = max(facts.bodyNeed, mostNeed)
             }
         }
         facts.isBodyAlone =

@@ -6,10 +6,13 @@ import Synchronization
 package final class GrammarCache: Sendable {
     /// By digest: what a client sent may take a mebibyte, and is needed no longer once it is compiled.
     private enum Source: Hashable {
-        case schema(SHA256.Digest)
+        case schema(SHA256.Digest, SchemaMode)
         case expression(SHA256.Digest)
 
-        init(schema: [UInt8]) { self = .schema(SHA256.digest(of: schema)) }
+        init(schema: [UInt8], _ mode: SchemaMode) {
+            self = .schema(SHA256.digest(of: schema), mode)
+        }
+
         init(expression: String) { self = .expression(SHA256.digest(of: expression)) }
     }
 
@@ -89,8 +92,8 @@ package final class GrammarCache: Sendable {
 
     /// The grammar of a schema that is kept, or that somebody uses: it takes no more room. It is kept
     /// from now on. nil: it would have to be compiled.
-    package func known(schema: [UInt8]) -> CompiledGrammar? {
-        known(Source(schema: schema))
+    package func known(schema: [UInt8], mode: SchemaMode = .strict) -> CompiledGrammar? {
+        known(Source(schema: schema, mode))
     }
 
     /// The same for an expression.
@@ -100,15 +103,21 @@ package final class GrammarCache: Sendable {
 
     /// The grammar of a schema, which is compiled unless it is kept or somebody uses it.
     ///
-    /// `isWanted`: whether somebody still waits for it; asked now and then while it is made.
-    ///
+    /// - Parameters:
+    ///   - schema: JSON.
+    ///   - mode: what becomes of keywords that cannot be held; `CompiledGrammar.dropped` lists those
+    ///     that were left out. A schema is compiled once for each mode.
+    ///   - isWanted: whether somebody still waits for it; asked now and then while it is made.
+    /// - Returns: the grammar, which others may use, too.
     /// - Throws: `GrammarError`.
     package func schema(
-        _ schema: [UInt8], isWanted: @escaping @Sendable () -> Bool = { true }
+        _ schema: [UInt8], mode: SchemaMode = .strict,
+        isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
-        let source = Source(schema: schema)
+        let source = Source(schema: schema, mode)
         return try made(source) { () throws(GrammarError) in
-            try CompiledGrammar(schema: schema, vocabulary, sharing: memory, isWanted: isWanted)
+            try CompiledGrammar(
+                schema: schema, mode: mode, vocabulary, sharing: memory, isWanted: isWanted)
         }
     }
 

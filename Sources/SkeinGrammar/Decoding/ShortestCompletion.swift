@@ -40,7 +40,7 @@ final class ShortestCompletion {
     init(_ vocabulary: TokenVocabulary, _ network: ByteNetwork) {
         self.vocabulary = vocabulary
         self.network = network
-        hasEveryByte = network.shortestBytes.allSatisfy { vocabulary.singles[Int($0)] >= 0 }
+        hasEveryByte = network.hasEveryByte(vocabulary)
     }
 
     /// Bytes of what is kept, roughly.
@@ -276,6 +276,13 @@ final class ShortestCompletion {
             return nil
         }
         return states + walked.states
+    }
+}
+
+extension ByteNetwork {
+    /// Whether each byte of the shortest ways is a token of its own.
+    func hasEveryByte(_ vocabulary: TokenVocabulary) -> Bool {
+        shortestBytes.allSatisfy { vocabulary.singles[Int($0)] >= 0 }
     }
 }
 

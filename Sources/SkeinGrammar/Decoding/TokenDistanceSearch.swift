@@ -50,11 +50,13 @@ struct TokenDistanceSearch {
         self.shapes = shapes
     }
 
-    /// nil if it takes more room or work than `GrammarLimits` allow, a function of both, or if nobody
-    /// wants them any more.
+    /// nil if it takes more room or work than `GrammarLimits` allow, a function of both, if the network
+    /// counts, or if nobody wants them any more.
     static func distances(
         _ network: ByteNetwork, _ shapes: TokenShapes, _ demand: Demand = Demand()
     ) -> TokenDistances? {
+        // They would be other ones for each number that is left.
+        if network.counts { return nil }
         var search = TokenDistanceSearch(network, shapes, demand)
         guard search.collectMoves() else { return nil }
         search.collectNodes()

@@ -10,6 +10,7 @@ struct ByteNetwork: Sendable {
         let start: Node
         let rank: UInt8
         let to: Node
+        let range: TickRange
     }
 
     struct Place: Sendable {
@@ -22,14 +23,20 @@ struct ByteNetwork: Sendable {
         var body: Int32
         /// Where the characters of such a body begin that are no plain ASCII.
         var isOfBody: Bool
-        /// The least number of bytes from here to the end of the subnetwork.
+        /// The least number of bytes from here to the end of the subnetwork, with as few ticks as
+        /// possible where it counts.
         var need: Int32
+        /// Of `ticks`, or -1.
+        var tick: Int32 = -1
     }
 
     let places: [Place]
     let edges: [Edge]
     let skips: [Node]
     let calls: [Call]
+    let ticks: [TickPlace]
+    /// The most ticks that are needed from some node to the end of its subnetwork.
+    let mostTicks: Int
     /// Where everything begins and ends.
     let start: Node
     let end: Node
@@ -37,7 +44,11 @@ struct ByteNetwork: Sendable {
     var byteCount: Int {
         places.count * MemoryLayout<Place>.stride + edges.count * MemoryLayout<Edge>.stride
             + skips.count * MemoryLayout<Node>.stride + calls.count * MemoryLayout<Call>.stride
+            + ticks.count * MemoryLayout<TickPlace>.stride
     }
+
+    /// Whether some calls count, so that a frame is more than where it returns to.
+    var counts: Bool { !ticks.isEmpty }
 
     /// Every byte that stands on a shortest way to the end, of several the lowest.
     let shortestBytes: Set<UInt8>
@@ -60,6 +71,7 @@ struct ByteNetwork: Sendable {
         var edges: [Edge] = []
         var skips: [Node] = []
         var calls: [Call] = []
+        var ticks: [TickPlace] = []
         for node in builder.edges.indices {
             guard demand.lasts(for: 50) else { throw .cancelled }
             let first = (Int32(edges.count), Int32(skips.count), Int32(calls.count))
@@ -70,7 +82,7 @@ struct ByteNetwork: Sendable {
                     calls.append(
                         Call(
                             start: call.callee.start, rank: call.callee.rank.rawValue,
-                            to: call.to))
+                            to: call.to, range: call.range))
                 }
             }
             var body: Int32 = -1
@@ -83,12 +95,21 @@ struct ByteNetwork: Sendable {
                     calls: first.2..<Int32(calls.count),
                     isEnd: builder.ends.contains(Node(node)), body: body,
                     isOfBody: builder.bodyCharacters == Node(node), need: need[node]))
+            if need[node] < Self.never, var tick = builder.ticks[Node(node)] {
+                tick.unit = Self.unit(of: tick, need)
+                places[node].tick = Int32(ticks.count)
+                ticks.append(tick)
+            }
         }
         var shortest: Set<UInt8> = []
         for (node, place) in places.enumerated() where need[node] < Self.never {
             for edge in place.edges {
                 let edge = edges[Int(edge)]
-                if need[Int(edge.to)] + 1 == need[node] { shortest.insert(edge.bytes.lowerBound) }
+                // Where characters are counted, more of them may be needed.
+                let isCounted = builder.ticks[edge.to].map { $0.isTick } ?? false
+                if need[Int(edge.to)] + 1 == need[node] || isCounted {
+                    shortest.insert(edge.bytes.lowerBound)
+                }
             }
         }
         shortestBytes = shortest
@@ -96,6 +117,8 @@ struct ByteNetwork: Sendable {
         self.edges = edges
         self.skips = skips
         self.calls = calls
+        self.ticks = ticks
+        mostTicks = ticks.reduce(0) { max($0, Int($1.ticks.lowerBound)) }
         start = document.start
         end = document.end
     }
@@ -106,20 +129,22 @@ struct ByteNetwork: Sendable {
     /// call costs what its subnetwork and the rest cost, and is known when both are.
     ///
     /// nil if nobody wants it any more.
-    private static func needs(_ builder: NetworkBuilder, _ demand: Demand) -> [Int32]? {
+    fileprivate static func needs(_ builder: NetworkBuilder, _ demand: Demand) -> [Int32]? {
         let count = builder.edges.count
         var need = [Int32](repeating: never, count: count)
         var isKnown = [Bool](repeating: false, count: count)
-        /// Who gets somewhere by way of a node: (node, bytes, the other half of a call or -1).
-        var before: [[(Node, Int32, Node)]] = Array(repeating: [], count: count)
+        /// Who gets somewhere by way of a node: (node, bytes, the other half of a call or -1, the call).
+        var before: [[(Node, Int32, Node, NetworkBuilder.Call?)]] = Array(
+            repeating: [], count: count)
         for node in 0..<count {
             guard demand.lasts(for: 50) else { return nil }
             let from = Node(node)
-            for edge in builder.edges[node] { before[Int(edge.to)].append((from, 1, -1)) }
-            for to in builder.skips[node] { before[Int(to)].append((from, 0, -1)) }
+            for edge in builder.edges[node] { before[Int(edge.to)].append((from, 1, -1, nil)) }
+            for to in builder.skips[node] { before[Int(to)].append((from, 0, -1, nil)) }
             for call in builder.calls[node] {
-                before[Int(call.to)].append((from, 0, call.callee.start))
-                before[Int(call.callee.start)].append((from, 0, call.to))
+                let counted = call.range == .any ? nil : call
+                before[Int(call.to)].append((from, 0, call.callee.start, counted))
+                before[Int(call.callee.start)].append((from, 0, call.to, counted))
             }
         }
         var heap = LeastFirst()
@@ -131,10 +156,15 @@ struct ByteNetwork: Sendable {
             if isKnown[Int(node)] { continue }
             isKnown[Int(node)] = true
             guard demand.lasts(for: 20 + before[Int(node)].count) else { return nil }
-            for (from, bytes, half) in before[Int(node)] where !isKnown[Int(from)] {
+            for (from, bytes, half, call) in before[Int(node)] where !isKnown[Int(from)] {
                 if half >= 0, !isKnown[Int(half)] { continue }
                 let rest = half >= 0 ? need[Int(half)] : 0
-                let candidate = cost + bytes + rest
+                var candidate = cost + bytes + rest
+                if let call, var tick = builder.ticks[call.callee.start] {
+                    tick.unit = unit(of: tick, need)
+                    let inside = need[Int(call.callee.start)]
+                    candidate = min(never, candidate - inside + tick.need(inside, call.range))
+                }
                 if candidate < need[Int(from)] {
                     need[Int(from)] = candidate
                     heap.insert(candidate, from)
@@ -142,6 +172,13 @@ struct ByteNetwork: Sendable {
             }
         }
         return need
+    }
+}
+
+extension ByteNetwork {
+    /// The bytes of another tick.
+    fileprivate static func unit(of tick: TickPlace, _ need: [Int32]) -> Int32 {
+        tick.lapStart.map { need[Int($0)] } ?? 1
     }
 }
 

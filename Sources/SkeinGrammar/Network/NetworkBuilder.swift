@@ -29,6 +29,8 @@ struct NetworkBuilder {
     struct Call: Hashable {
         var callee: Subnetwork
         var to: Node
+        /// Of a callee that counts.
+        var range = TickRange.any
     }
 
     private(set) var edges: [[Edge]] = []
@@ -40,12 +42,17 @@ struct NetworkBuilder {
     private(set) var bodies: [Node: Int?] = [:]
     /// Where the subnetwork begins that those bodies call for a character that is no plain ASCII.
     var bodyCharacters: Node?
+    /// Nodes of subnetworks that count.
+    private(set) var ticks: [Node: TickPlace] = [:]
+    /// Up to here, what is counted has a node each.
+    let unrolled: Int
     /// Whether there were more nodes than allowed, or nobody wants them. What was built is of no use
     /// then.
     private(set) var isTooLarge = false
     private let demand: Demand
 
-    init(_ demand: Demand = Demand()) {
+    init(_ demand: Demand = Demand(), unrolled: Int = GrammarLimits.unrolledCount) {
+        self.unrolled = unrolled
         self.demand = demand
     }
 
@@ -94,12 +101,47 @@ struct NetworkBuilder {
         calls[Int(from)].append(Call(callee: callee, to: to))
     }
 
+    /// From one node to another by those words of a subnetwork with so many ticks.
+    mutating func call(_ from: Node, _ callee: Subnetwork, _ to: Node, _ range: TickRange) {
+        calls[Int(from)].append(Call(callee: callee, to: to, range: range))
+    }
+
+    /// States that a node stands in a subnetwork that counts.
+    mutating func mark(_ node: Node, _ place: TickPlace) { ticks[node] = place }
+
+    /// A node from which one gets to another by a tick, without a byte.
+    mutating func tick(
+        to node: Node, _ ticks: ClosedRange<Int32>, lapStart: Node? = nil
+    ) -> Node {
+        let tick = self.node()
+        mark(tick, TickPlace(ticks: ticks, isTick: true, lapStart: lapStart))
+        skip(tick, node)
+        return tick
+    }
+
     /// An empty subnetwork. Its words must not be empty; it is filled by the caller.
     mutating func subnetwork(_ rank: Rank) -> Subnetwork {
         let subnetwork = Subnetwork(start: node(), end: node(), rank: rank)
         ends.insert(subnetwork.end)
         return subnetwork
     }
+
+    /// A subnetwork of one or more rounds, each a word of a subnetwork that begins with an edge. Its
+    /// ticks are rounds.
+    mutating func loop(_ round: Subnetwork) -> Subnetwork {
+        let loop = subnetwork(.value)
+        mark(loop.start, TickPlace(ticks: 1 ... .max, lapStart: loop.start))
+        mark(loop.end, TickPlace(ticks: 0...0))
+        let after = node()
+        mark(after, TickPlace(ticks: 0 ... .max, lapStart: loop.start))
+        call(loop.start, round, tick(to: after, 1 ... .max, lapStart: loop.start))
+        skip(after, loop.end)
+        skip(after, loop.start)
+        return loop
+    }
+
+    /// States that a node is the end of a subnetwork.
+    mutating func markEnd(_ node: Node) { ends.insert(node) }
 
     /// States that a node is the body of a JSON string without further conditions: any character
     /// leads from here to a node that takes one less.

@@ -6,17 +6,17 @@ struct NumberBounds: Hashable, Sendable {
     var isMinimumExclusive = false
     /// Whether the maximum itself is not allowed. Without a maximum it says nothing.
     var isMaximumExclusive = false
-    /// `multipleOf`: 1...`GrammarLimits.divisor`. Its multiples are integers.
-    var divisor: Int?
+    /// `multipleOf`.
+    var divisor: NumberDivisor?
     var isInteger = false
 
-    /// The numbers that both allow, or nil if the least common multiple of the divisors is above
-    /// `GrammarLimits.divisor` (or a divisor is not positive).
+    /// The numbers that both allow, or nil if the least common multiple of the divisors is outside of
+    /// the limits of `NumberDivisor`.
     func intersection(_ other: NumberBounds) -> NumberBounds? {
         var both = self
         both.isInteger = isInteger || other.isInteger
         if let divisor, let second = other.divisor {
-            guard let multiple = Self.leastCommonMultiple(divisor, second) else { return nil }
+            guard let multiple = divisor.leastCommonMultiple(second) else { return nil }
             both.divisor = multiple
         } else {
             both.divisor = divisor ?? other.divisor
@@ -49,7 +49,7 @@ struct NumberBounds: Hashable, Sendable {
         if let maximum, value > maximum || (isMaximumExclusive && value == maximum) {
             return false
         }
-        if let divisor, !value.isMultiple(of: divisor) { return false }
+        if let divisor, !divisor.divides(value) { return false }
         return !isInteger || value.isInteger
     }
 
@@ -57,20 +57,10 @@ struct NumberBounds: Hashable, Sendable {
     /// (no multiple of 7 lies in 1...6). `NetworkBuilder.number` finds the rest.
     var isEmpty: Bool {
         guard let minimum, let maximum else { return false }
-        let isWhole = isInteger || divisor != nil
+        let isWhole = isInteger || divisor?.scale == 0
         let low = isWhole ? minimum.ceiling : minimum
         let high = isWhole ? maximum.floor : maximum
         return low > high || (low == high && !contains(low))
-    }
-
-    /// At most `GrammarLimits.divisor`, else nil.
-    private static func leastCommonMultiple(_ a: Int, _ b: Int) -> Int? {
-        let allowed = 1...GrammarLimits.divisor
-        guard allowed.contains(a), allowed.contains(b) else { return nil }
-        var (divisor, rest) = (a, b)
-        while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
-        let multiple = a / divisor * b
-        return allowed.contains(multiple) ? multiple : nil
     }
 }
 
@@ -80,6 +70,4 @@ enum NumberFlaw: Error, Hashable, Sendable {
     case empty
     /// All numbers within this bound have more than `GrammarLimits.boundDigits` digits.
     case bound(ExactDecimal)
-    /// The divisor is not in 1...`GrammarLimits.divisor`.
-    case divisor(Int)
 }

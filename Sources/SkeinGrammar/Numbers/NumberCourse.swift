@@ -14,7 +14,7 @@ struct NumberPlace: Hashable {
     var most: Int
     /// Whether there was a digit other than zero: significant digits are counted from there.
     var isBegun = false
-    /// Of the integer so far, by the divisor.
+    /// Of the digits so far, by the divisor.
     var remainder = 0
 
     /// All in 64 bits: hashing is most of the work for large divisors. Counts are below 64.
@@ -37,6 +37,9 @@ struct NumberCourse {
     private let low: Limit
     private let high: Limit
     private let divisor: Int
+    /// By the number of digits after the point: what makes the number without a point one with as many
+    /// digits as the divisor has; `[1]` where it has none.
+    private let powers: [Int]
     private let isInteger: Bool
     private let fractionDigits: Int
     private let isEmpty: Bool
@@ -60,7 +63,11 @@ struct NumberCourse {
     init(low: NumberInterval.Limit, high: NumberInterval.Limit, _ interval: NumberInterval) {
         self.low = Limit(low)
         self.high = Limit(high)
-        divisor = interval.divisor
+        let divisor = interval.divisor
+        self.divisor = divisor
+        powers = (0...interval.scale).reversed().map { missing in
+            (0..<missing).reduce(1) { power, _ in power * 10 % divisor }
+        }
         isInteger = interval.isInteger
         fractionDigits = interval.fractionDigits
         isEmpty = low.value > high.value
@@ -75,7 +82,10 @@ struct NumberCourse {
 
     /// Whether the digits so far, at least one, are a number within the limits.
     func mayEnd(at place: NumberPlace) -> Bool {
-        guard place.least == 0, place.remainder == 0 else { return false }
+        let places = place.isFraction && powers.count > 1 ? place.read : 0
+        guard place.least == 0, place.remainder * powers[places] % divisor == 0 else {
+            return false
+        }
         // Without a further digit before the point, `most` is what is left to the upper limit.
         let isHighTied = place.isHighTied && (place.isFraction || place.most == 0)
         let read = place.isFraction ? place.read : 0
@@ -94,7 +104,7 @@ struct NumberCourse {
             NumberPlace(
                 isNegative: place.isNegative, isFraction: true, isLowTied: place.isLowTied,
                 isHighTied: place.isHighTied && place.most == 0, least: 1, most: most,
-                isBegun: place.isBegun))
+                isBegun: place.isBegun, remainder: place.remainder))
     }
 
     /// After one more digit, 0...9; nil if it may not follow.
@@ -149,6 +159,7 @@ struct NumberCourse {
             next.isBegun = true
             next.most = min(next.most, GrammarLimits.significantDigits - 1)
         }
+        next.remainder = (next.remainder * 10 + Int(digit)) % divisor
         return true
     }
 
@@ -162,7 +173,7 @@ struct NumberCourse {
         guard !place.isLowTied, !place.isHighTied else { return place }
         place.isNegative = false
         // Before the point it says how many significant digits are left.
-        if place.isFraction || isInteger { place.read = 0 }
+        if place.isFraction ? powers.count == 1 : isInteger { place.read = 0 }
         return place
     }
 }

@@ -28,15 +28,21 @@ struct NumberInterval {
     let high: Limit
     /// 1 if there is none.
     let divisor: Int
+    /// Digits after the point that a multiple of 1 / 10^`scale` may have; it is the number without the
+    /// point that is a multiple of `divisor`.
+    let scale: Int
     let isInteger: Bool
     /// How many digits may stand after the point: 0 for integers.
     let fractionDigits: Int
 
-    /// - Throws: `NumberFlaw.bound`, `.divisor`.
+    /// - Throws: `NumberFlaw.bound`.
     init(_ bounds: NumberBounds) throws(NumberFlaw) {
-        divisor = bounds.divisor ?? 1
-        guard (1...GrammarLimits.divisor).contains(divisor) else { throw .divisor(divisor) }
-        isInteger = bounds.isInteger || bounds.divisor != nil
+        var stated = bounds.divisor
+        // Never more than the divisor without its point.
+        if bounds.isInteger, let divisor = stated { stated = divisor.leastCommonMultiple(.one) }
+        divisor = stated?.value ?? 1
+        scale = stated?.scale ?? 0
+        isInteger = bounds.isInteger || stated != nil && scale == 0
         // The lower side of the mirrored numbers is the upper side.
         var low: Limit?
         if let minimum = bounds.minimum {
@@ -63,8 +69,8 @@ struct NumberInterval {
             high ?? Self.upper(beyond: low, usual.above, isInteger: isInteger, divisor)
         let most = max(self.low.value.fractionCount, self.high.value.fractionCount)
         fractionDigits =
-            isInteger
-            ? 0 : max(GrammarLimits.fractionDigits, most + GrammarLimits.spareFractionDigits)
+            isInteger || scale > 0
+            ? scale : max(GrammarLimits.fractionDigits, most + GrammarLimits.spareFractionDigits)
     }
 
     /// A minimum rounded up, or nil if it has so many digits that it says nothing.

@@ -40,6 +40,21 @@ struct PatternFlaw: Error, Equatable, Sendable {
     let found: String
 }
 
+extension PatternFlaw.Kind {
+    /// Whether another dialect reads it as an expression, or only its size is in the way.
+    var isOfDialect: Bool {
+        switch self {
+        case .lookAround, .backReference, .wordBoundary, .possessive, .unknownGroup, .posixClass,
+            .unknownEscape, .unknownProperty, .ambiguousBraces, .emptyClass, .groupName,
+            .classInRange, .tooManyRepetitions, .tooDeep, .tooLong, .tooManyRanges:
+            true
+        case .incompleteEscape, .unterminatedClass, .unterminatedGroup, .unmatchedParenthesis,
+            .nothingToRepeat, .descendingRange, .leastAboveMost, .notACharacter:
+            false
+        }
+    }
+}
+
 extension PatternFlaw {
     /// The same as an error of a schema.
     func error(at pointer: String) -> GrammarError {

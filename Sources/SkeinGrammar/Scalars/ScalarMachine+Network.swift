@@ -28,6 +28,52 @@ extension NetworkBuilder {
         }
     }
 
+    /// A subnetwork of a machine's texts that counts their characters; each ends with the byte `closing`,
+    /// or, where that is nil, is not empty.
+    ///
+    /// The machine has every length between its least and its most (`hasEveryLength`).
+    mutating func counting(
+        _ machine: ScalarMachine, escaping: Bool, closing: UInt8?, sets: inout ScalarSubnetworks
+    ) -> Subnetwork {
+        let lengths = machine.lengths
+        let text = subnetwork(.text)
+        mark(text.end, TickPlace(ticks: 0...0))
+        var nodes: [Node] = []
+        var ticks: [Node] = []
+        for length in lengths {
+            let node = node()
+            mark(node, TickPlace(ticks: length))
+            nodes.append(node)
+            let most = length.upperBound == .max ? .max : length.upperBound + 1
+            ticks.append(tick(to: node, length.lowerBound + 1...most))
+        }
+        func steps(_ state: Int, from node: Node, _ builder: inout NetworkBuilder) {
+            for step in machine.states[state] {
+                builder.character(
+                    of: step.set, from: node, to: ticks[step.to], escaping: escaping, sets: &sets)
+            }
+        }
+        for state in machine.states.indices where !isTooLarge {
+            steps(state, from: nodes[state], &self)
+            guard machine.accepting[state] else { continue }
+            if let closing {
+                edge(nodes[state], closing, text.end)
+            } else {
+                skip(nodes[state], text.end)
+            }
+        }
+        let first = lengths[0]
+        if closing == nil {
+            let least = max(1, first.lowerBound)
+            mark(text.start, TickPlace(ticks: least...max(least, first.upperBound)))
+            steps(0, from: text.start, &self)
+        } else {
+            mark(text.start, TickPlace(ticks: first))
+            skip(text.start, nodes[0])
+        }
+        return text
+    }
+
     /// From one node to another by one character of a set.
     mutating func character(
         of set: ScalarRanges, from: Node, to: Node, escaping: Bool,

@@ -2,7 +2,7 @@
 ///
 /// Every machine made here is trimmed: from each of its states an accepting one can be reached,
 /// unless its language is empty. There is at most one step from a state to another.
-struct ScalarMachine: Sendable {
+struct ScalarMachine: Hashable, Sendable {
     struct Step: Hashable, Sendable {
         var set: ScalarRanges
         var to: Int

@@ -17,8 +17,8 @@ struct ScalarSubnetworks {
     private var known: [Key: Entry] = [:]
 
     /// ASCII as it may stand in a JSON string: no controls, quotation marks and backslashes.
-    private static let plain = ScalarRanges([0x20...0x21, 0x23...0x5B, 0x5D...0x7F])
-    private static let ascii = ScalarRanges([0...0x7F])
+    static let plain = ScalarRanges([0x20...0x21, 0x23...0x5B, 0x5D...0x7F])
+    static let ascii = ScalarRanges([0...0x7F])
     /// Letters behind a backslash, and what they stand for.
     private static let letters: [(letter: Character, scalar: UInt32)] = [
         ("\"", 0x22), ("\\", 0x5C), ("/", 0x2F), ("b", 0x08), ("f", 0x0C), ("n", 0x0A),

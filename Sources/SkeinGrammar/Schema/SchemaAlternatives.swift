@@ -12,12 +12,16 @@ final class SchemaAlternatives {
     let document: SchemaDocument
     let budget: WorkBudget
     let machines: TextMachines
+    let drops: KeywordDrops
     private var keywords: [ID: SchemaKeywords] = [:]
     private var known: [ID: [Alternative]] = [:]
     /// Schemas that are being expanded.
     private var open: Set<ID> = []
+    /// Schemas of names that are being looked at.
+    private var openNames: Set<ID> = []
 
-    init(_ document: SchemaDocument, _ demand: Demand = Demand()) {
+    init(_ document: SchemaDocument, _ demand: Demand = Demand(), mode: SchemaMode = .strict) {
+        drops = KeywordDrops(mode)
         self.document = document
         budget = WorkBudget(demand)
         machines = TextMachines(budget)
@@ -26,7 +30,7 @@ final class SchemaAlternatives {
     /// The keywords of a schema object.
     func keywords(of id: ID) throws(GrammarError) -> SchemaKeywords {
         if let known = keywords[id] { return known }
-        let read = try SchemaKeywords(id, document, budget)
+        let read = try SchemaKeywords(id, self)
         keywords[id] = read
         return read
     }
@@ -39,6 +43,25 @@ final class SchemaAlternatives {
                 product, try alternatives(of: schema), at: document[schema].pointer)
         }
         return product
+    }
+
+    /// Whether the name of a property satisfies schemas.
+    ///
+    /// - Throws: `GrammarError` if that depends on itself: a schema may state its own names.
+    func allowsName(_ name: String, _ names: [ID]) throws(GrammarError) -> Bool {
+        guard openNames.isDisjoint(with: names) else {
+            let pointer = names.first.map { document[$0].pointer } ?? ""
+            throw .unsupported(pointer: pointer, reason: .circular)
+        }
+        // Each stands in the names of the one before.
+        guard openNames.count < GrammarLimits.referenceDepth else {
+            throw .tooLarge(
+                what: .references, limit: GrammarLimits.referenceDepth,
+                pointer: names.first.map { document[$0].pointer } ?? "")
+        }
+        openNames.formUnion(names)
+        defer { openNames.subtract(names) }
+        return try SchemaCheck(schemas: self).accepts(.text(name), names)
     }
 
     private func alternatives(of id: ID) throws(GrammarError) -> [Alternative] {

@@ -61,6 +61,9 @@ struct SchemaCheck {
             guard shape.types.contains(.array), items.count >= shape.array.least,
                 items.count <= shape.array.most ?? .max
             else { return false }
+            if shape.array.uniquePointer != nil {
+                guard Set(items.map(\.normalForm)).count == items.count else { return false }
+            }
             for (index, item) in items.enumerated() {
                 guard try accepts(item, shape.array.schemas(at: index)) else { return false }
             }
@@ -70,12 +73,13 @@ struct SchemaCheck {
             guard shape.types.contains(.object), fields.count >= object.least,
                 fields.count <= object.most ?? .max
             else { return false }
-            var places: [[UInt8]: ValueShape.ObjectShape.Property] = [:]
+            var places: [[UInt8]: ObjectShape.Property] = [:]
             for property in object.properties { places[Array(property.name.utf8)] = property }
             for field in fields {
                 let property = places.removeValue(forKey: Array(field.name.utf8))
-                guard let schemas = property?.schemas ?? object.additional else { return false }
-                guard try accepts(field.value, schemas) else { return false }
+                var ids = property?.schemas
+                if ids == nil { ids = try object.schemas(of: field.name, schemas) }
+                guard let ids, try accepts(field.value, ids) else { return false }
             }
             return !places.values.contains(where: \.isRequired)
         }

@@ -25,7 +25,7 @@ extension SchemaCompiler {
     }
 
     /// One value with its optional spaces.
-    private mutating func literal(_ value: JSONValue, _ from: Node, _ to: Node) {
+    mutating func literal(_ value: JSONValue, _ from: Node, _ to: Node) {
         func sequence<Item>(
             _ items: [Item], _ marks: String,
             _ write: (inout SchemaCompiler, Item, Node, Node) -> Void

@@ -15,21 +15,45 @@ struct SchemaCompiler {
     private var waiting: [[ID]] = []
     private var numbers: [NumberBounds: NetworkBuilder.Subnetwork] = [:]
     private var texts: [TextRule: NetworkBuilder.Subnetwork] = [:]
+    /// By what their items must be.
+    var loops: [[ID]: NetworkBuilder.Subnetwork] = [:]
+    private var countedTexts: [ScalarMachine: NetworkBuilder.Subnetwork] = [:]
     var bodies: TextBodies
 
+    /// What a schema was compiled to.
+    struct Result: Sendable {
+        let network: ByteNetwork
+        /// Keywords that were left out, at most `GrammarLimits.droppedKeywords` of them.
+        let dropped: [DroppedKeyword]
+        let droppedCount: Int
+    }
+
+    /// The network of a schema of which nothing is left out.
     static func network(
-        of source: [UInt8], _ demand: Demand = Demand()
+        of source: [UInt8], _ demand: Demand = Demand(),
+        unrolled: Int = GrammarLimits.unrolledCount
     ) throws(GrammarError) -> ByteNetwork {
+        try result(of: source, .strict, demand, unrolled: unrolled).network
+    }
+
+    /// `unrolled`: up to where a number of characters or items has a state for each of them.
+    static func result(
+        of source: [UInt8], _ mode: SchemaMode, _ demand: Demand = Demand(),
+        unrolled: Int = GrammarLimits.unrolledCount
+    ) throws(GrammarError) -> Result {
         try demand.making { () throws(GrammarError) in
             let document = SchemaDocument(try GrammarJSON.read(source))
-            var compiler = SchemaCompiler(SchemaAlternatives(document, demand))
-            return try compiler.network(of: document.whole)
+            var compiler = SchemaCompiler(
+                SchemaAlternatives(document, demand, mode: mode), unrolled: unrolled)
+            let network = try compiler.network(of: document.whole)
+            let drops = compiler.schemas.drops
+            return Result(network: network, dropped: drops.keywords, droppedCount: drops.count)
         }
     }
 
-    private init(_ schemas: SchemaAlternatives) {
+    private init(_ schemas: SchemaAlternatives, unrolled: Int) {
         self.schemas = schemas
-        builder = NetworkBuilder(schemas.budget.demand)
+        builder = NetworkBuilder(schemas.budget.demand, unrolled: unrolled)
         bodies = TextBodies(&builder)
     }
 
@@ -82,9 +106,9 @@ struct SchemaCompiler {
             if shape.meant.contains(.string) {
                 let body = builder.node()
                 builder.edge(from, UInt8(ascii: "\""), body)
-                try text(shape.text, body, to)
+                try text(shape.text, at: pointer, body, to)
             }
-            if shape.meant.contains(.array) { array(shape.array, from, to) }
+            if shape.meant.contains(.array) { try array(shape.array, from, to) }
             if shape.meant.contains(.object) {
                 try object(shape.object, of: alternative, from, to)
             }
@@ -102,11 +126,12 @@ struct SchemaCompiler {
                 for other in members.indices.dropFirst(index + 1) {
                     let areDisjoint = try disjointness.areDisjoint(
                         [member], [members[other]], base: [id])
-                    guard areDisjoint else {
-                        throw .overlap(
+                    if areDisjoint { continue }
+                    // Without its condition it is `anyOf`.
+                    try schemas.drops.drop(
+                        .overlap(
                             pointer: schemas.document[id].pointer + "/oneOf", first: index,
-                            second: other)
-                    }
+                            second: other))
                 }
             }
         }
@@ -116,37 +141,89 @@ struct SchemaCompiler {
         _ bounds: NumberBounds, at pointer: String, _ from: Node, _ to: Node
     ) throws(GrammarError) {
         if let known = numbers[bounds] { return builder.call(from, known, to) }
-        try schemas.budget.spend(4 + 2 * (bounds.divisor ?? 0), at: pointer)
+        try schemas.budget.spend(4 + 2 * (bounds.divisor?.value ?? 0), at: pointer)
         let subnetwork = builder.subnetwork(.text)
-        numbers[bounds] = subnetwork
-        builder.call(from, subnetwork, to)
-        do {
-            try builder.number(bounds, from: subnetwork.start, to: subnetwork.end)
-        } catch {
-            switch error {
-            case .empty: return
-            case .bound: throw .unsupported(pointer: pointer, reason: .digits)
-            case .divisor: throw .unsupported(pointer: pointer, reason: .divisor)
+        var held = bounds
+        while true {
+            do throws(NumberFlaw) {
+                try builder.number(held, from: subnetwork.start, to: subnetwork.end)
+                break
+            } catch {
+                guard case .bound(let bound) = error else { break }
+                let isMinimum = held.minimum == bound
+                let isExclusive = isMinimum ? held.isMinimumExclusive : held.isMaximumExclusive
+                let keyword = isMinimum ? "inimum" : "aximum"
+                let name = isExclusive ? "exclusiveM" + keyword : "m" + keyword
+                let place = schemas.drops.isLenient ? "\(pointer)/\(name)" : pointer
+                try schemas.drops.drop(.unsupported(pointer: place, reason: .digits))
+                if isMinimum { held.minimum = nil } else { held.maximum = nil }
             }
         }
+        numbers[bounds] = subnetwork
+        builder.call(from, subnetwork, to)
     }
 
     /// From behind a string's first quote to behind its last one.
-    mutating func text(_ rule: TextRule, _ from: Node, _ to: Node) throws(GrammarError) {
+    mutating func text(
+        _ rule: TextRule, at pointer: String, _ from: Node, _ to: Node
+    ) throws(GrammarError) {
         if rule.isPlain {
             if let most = rule.most, most < rule.least { return }
-            return builder.call(
-                from, bodies.body(least: rule.least, most: rule.most, &builder), to)
+            return bodies.call(from, least: rule.least, most: rule.most, to, &builder)
         }
         if let known = texts[rule] { return builder.call(from, known, to) }
+        let language = try language(of: rule, at: pointer)
+        let quote = UInt8(ascii: "\"")
+        if language.isCounted {
+            guard let range = TickRange(language.least, language.most) else {
+                return builder.refuse()
+            }
+            // Texts of other lengths share it.
+            let text =
+                countedTexts[language.machine]
+                ?? builder.counting(
+                    language.machine, escaping: true, closing: quote, sets: &sets)
+            countedTexts[language.machine] = text
+            return builder.call(from, text, to, range)
+        }
         let subnetwork = builder.subnetwork(.text)
-        let quote = builder.node()
+        let end = builder.node()
         builder.machine(
-            try schemas.machines.machine(rule), from: subnetwork.start, to: quote, escaping: true,
-            sets: &sets)
-        builder.edge(quote, UInt8(ascii: "\""), subnetwork.end)
+            language.machine, from: subnetwork.start, to: end, escaping: true, sets: &sets)
+        builder.edge(end, quote, subnetwork.end)
         texts[rule] = subnetwork
         builder.call(from, subnetwork, to)
+    }
+
+    /// The language of a rule, or of what is left of it without conditions for which there is no
+    /// machine together.
+    private func language(
+        of rule: TextRule, at pointer: String
+    ) throws(GrammarError) -> TextMachines.Language {
+        var rule = rule
+        while true {
+            do throws(GrammarError) {
+                return try schemas.machines.language(rule, unrolled: builder.unrolled)
+            } catch {
+                guard case .tooLarge(.machine, let limit, _) = error, schemas.drops.isLenient
+                else { throw error }
+                func drop(_ pointer: String) throws(GrammarError) {
+                    try schemas.drops.drop(
+                        .tooLarge(what: .machine, limit: limit, pointer: pointer))
+                }
+                if rule.least > 0 || rule.most != nil {
+                    if rule.least > 0 { try drop(pointer + "/minLength") }
+                    if rule.most != nil { try drop(pointer + "/maxLength") }
+                    (rule.least, rule.most) = (0, nil)
+                } else if rule.patterns.count + rule.formats.count > 1,
+                    let last = rule.patterns.popLast()
+                {
+                    try drop(last.pointer)
+                } else {
+                    throw error
+                }
+            }
+        }
     }
 
     /// At most one space.

@@ -88,13 +88,15 @@ struct SchemaDisjointness {
     }
 
     private func areDisjoint(
-        _ a: ValueShape.ObjectShape, _ b: ValueShape.ObjectShape, _ level: Int
+        _ a: ObjectShape, _ b: ObjectShape, _ level: Int
     ) throws(GrammarError) -> Bool {
         for (one, other) in [(a, b), (b, a)] {
             for property in one.properties where property.isRequired {
                 let found = other.properties.first { $0.name.isSame(as: property.name) }
-                guard let schemas = found?.schemas ?? other.additional else { return true }
-                let isApart = try areDisjoint(property.schemas, schemas, level: level - 1)
+                var ids = found?.schemas
+                if ids == nil { ids = try other.schemas(of: property.name, schemas) }
+                guard let ids else { return true }
+                let isApart = try areDisjoint(property.schemas, ids, level: level - 1)
                 if isApart { return true }
             }
         }

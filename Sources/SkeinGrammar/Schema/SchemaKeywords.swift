@@ -17,6 +17,15 @@ struct SchemaKeywords {
         static let all = Types(rawValue: 63)
     }
 
+    /// One name of `patternProperties`.
+    struct PropertyPattern {
+        /// nil: no name is known to match it, as it was left out.
+        var text: String?
+        let pointer: String
+        let schema: ID
+    }
+
+    let id: ID
     var pointer = ""
     /// nil: not stated.
     var types: Types?
@@ -39,11 +48,14 @@ struct SchemaKeywords {
     var additional: ID?
     /// Whether additional properties are forbidden.
     var isClosed = false
+    var patternProperties: [PropertyPattern] = []
+    var propertyNames: ID?
     var leastProperties = 0
     var mostProperties: Int?
 
     var prefix: [ID] = []
     var items: ID?
+    var isUnique = false
     var leastItems = 0
     var mostItems: Int?
 
@@ -59,71 +71,66 @@ extension SchemaKeywords {
     /// The schema of a declared property.
     func property(_ name: String) -> ID? { propertyPlaces[Array(name.utf8)] }
 
-    /// Keywords that this version cannot enforce, with the values that ask for nothing.
-    private static let refused: [String: @Sendable (JSONValue) -> Bool] = [
-        "not": isFalse, "if": never, "then": never, "else": never,
-        "dependentRequired": isEmpty, "dependentSchemas": isEmpty, "dependencies": isEmpty,
-        "patternProperties": isEmpty, "propertyNames": isTrue, "contains": never,
-        "uniqueItems": isFalse, "unevaluatedItems": isTrue, "unevaluatedProperties": isTrue,
-        "$dynamicRef": never, "$recursiveRef": never, "additionalItems": isTrue,
-    ]
-
-    @Sendable private static func never(_ value: JSONValue) -> Bool { false }
-    @Sendable private static func isFalse(_ value: JSONValue) -> Bool {
-        if case .bool(false) = value { return true }
-        return false
-    }
-    @Sendable private static func isTrue(_ value: JSONValue) -> Bool {
-        if case .bool(true) = value { return true }
-        return value.fields?.isEmpty ?? false
-    }
-    @Sendable private static func isEmpty(_ value: JSONValue) -> Bool {
-        value.fields?.isEmpty ?? false
-    }
-
     /// Reads the schema object `id`.
     ///
     /// - Throws: `GrammarError` with the keyword's pointer.
-    init(_ id: ID, _ document: SchemaDocument, _ budget: WorkBudget) throws(GrammarError) {
+    init(_ id: ID, _ schemas: SchemaAlternatives) throws(GrammarError) {
+        self.id = id
+        let document = schemas.document
         let schema = document[id]
         pointer = schema.pointer
         guard let fields = schema.value.fields else {
             throw .badKeyword(pointer: pointer, expected: "a schema: an object, true or false")
         }
         // Every part of a schema has a pointer, and names may be long.
-        try budget.spend(
+        try schemas.budget.spend(
             1 + (fields.count + (schema.value["properties"]?.fields?.count ?? 0))
                 * (64 + pointer.utf8.count) / 1024,
             at: pointer)
         for field in fields {
             let place = pointer + "/" + SchemaDocument.escaped(field.name)
-            if let asksNothing = Self.refused[field.name] {
-                guard asksNothing(field.value) else {
-                    throw .unsupported(pointer: place, reason: .keyword)
-                }
-                continue
+            let reader = KeywordReader(value: field.value, pointer: place, document: document)
+            if let refused = RefusedKeyword.all[field.name] {
+                try refused.refuse(reader, schemas.drops)
+            } else {
+                try read(field.name, reader, schemas)
             }
-            try read(
-                field.name,
-                KeywordReader(value: field.value, pointer: place, document: document))
         }
+        if let order = schema.value["x-order"]?.list { sortProperties(order) }
         if let constant {
             let isListed = values.map { $0.forms.contains(constant.normalForm) } ?? true
             values = ListedValues(isListed ? [constant] : [])
         }
     }
 
+    /// Puts properties in the order of `x-order`, which Apple's `Generable` writes because its encoder
+    /// keeps none. Those that it does not name follow as they are declared.
+    private mutating func sortProperties(_ order: [JSONValue]) {
+        var ranks: [[UInt8]: Int] = [:]
+        for name in order.compactMap(\.string) where ranks[Array(name.utf8)] == nil {
+            ranks[Array(name.utf8)] = ranks.count
+        }
+        let places = properties.enumerated().map { place, property in
+            (ranks[Array(property.name.utf8)] ?? ranks.count, place)
+        }
+        properties = places.sorted { $0 < $1 }.map { properties[$0.1] }
+    }
+
     private mutating func read(
-        _ name: String, _ reader: KeywordReader
+        _ name: String, _ reader: KeywordReader, _ schemas: SchemaAlternatives
     ) throws(GrammarError) {
         switch name {
         case "$ref":
             let reference = try reader.string()
             self.reference = try reader.document.target(of: reference, at: reader.pointer)
         case "$id":
-            guard pointer.isEmpty else {
-                throw .unsupported(pointer: reader.pointer, reason: .keyword)
-            }
+            guard !pointer.isEmpty else { break }
+            let error = GrammarError.unsupported(pointer: reader.pointer, reason: .keyword)
+            // References inside would lead somewhere else without it.
+            let own = reader.document[id].value
+            try schemas.budget.spend(1 + own.size / 64, at: pointer)
+            if own.mentions("$ref") { throw error }
+            try schemas.drops.drop(error)
         case "type": try readTypes(reader)
         case "allOf": allOf = try reader.schemas()
         case "anyOf": anyOf = try reader.schemas()
@@ -136,17 +143,16 @@ extension SchemaKeywords {
             }
             values = ListedValues(list)
         case "const": constant = reader.value
-        case "properties", "required", "additionalProperties", "minProperties", "maxProperties":
-            mentioned.insert(.object)
-            try readObject(name, reader)
-        case "prefixItems", "items", "minItems", "maxItems":
-            mentioned.insert(.array)
+        case "properties", "required", "additionalProperties", "minProperties", "maxProperties",
+            "patternProperties", "propertyNames":
+            try readObject(name, reader, schemas)
+        case "prefixItems", "items", "minItems", "maxItems", "uniqueItems":
             try readArray(name, reader)
         case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
             mentioned.insert(.number)
-            try readNumber(name, reader)
+            try readNumber(name, reader, schemas.drops)
         case "minLength", "maxLength", "pattern", "format":
-            try readString(name, reader)
+            try readString(name, reader, schemas)
         default: break
         }
     }
@@ -183,9 +189,16 @@ extension SchemaKeywords {
     }
 
     private mutating func readObject(
-        _ name: String, _ reader: KeywordReader
+        _ name: String, _ reader: KeywordReader, _ schemas: SchemaAlternatives
     ) throws(GrammarError) {
         switch name {
+        case "patternProperties":
+            // Without a name in it, it asks for nothing.
+            if reader.value.fields?.isEmpty == true { return }
+            try readPatterns(reader, schemas)
+        case "propertyNames":
+            if RefusedKeyword.isTrue(reader.value) { return }
+            propertyNames = try reader.schema()
         case "properties":
             statesProperties = true
             properties = try reader.namedSchemas()
@@ -195,7 +208,21 @@ extension SchemaKeywords {
         case "maxProperties": mostProperties = try reader.count()
         default:
             let schema = try reader.schema()
-            if Self.isFalse(reader.value) { isClosed = true } else { additional = schema }
+            if RefusedKeyword.isFalse(reader.value) { isClosed = true } else { additional = schema }
+        }
+        mentioned.insert(.object)
+    }
+
+    private mutating func readPatterns(
+        _ reader: KeywordReader, _ schemas: SchemaAlternatives
+    ) throws(GrammarError) {
+        for (name, schema) in try reader.namedSchemas() {
+            let place = reader.pointer + "/" + SchemaDocument.escaped(name)
+            var pattern = PropertyPattern(text: name, pointer: place, schema: schema)
+            if try !schemas.machines.holds(name, at: place, schemas.drops, "patternProperties") {
+                pattern.text = nil
+            }
+            patternProperties.append(pattern)
         }
     }
 
@@ -203,15 +230,19 @@ extension SchemaKeywords {
         _ name: String, _ reader: KeywordReader
     ) throws(GrammarError) {
         switch name {
+        case "uniqueItems":
+            isUnique = try reader.bool()
+            guard isUnique else { return }
         case "prefixItems": prefix = try reader.schemas()
         case "minItems": leastItems = try reader.count()
         case "maxItems": mostItems = try reader.count()
         default: items = try reader.schema()
         }
+        mentioned.insert(.array)
     }
 
     private mutating func readNumber(
-        _ name: String, _ reader: KeywordReader
+        _ name: String, _ reader: KeywordReader, _ drops: KeywordDrops
     ) throws(GrammarError) {
         let number = try reader.number()
         var stated = NumberBounds()
@@ -220,8 +251,8 @@ extension SchemaKeywords {
             guard number > ExactDecimal(0) else {
                 throw .badKeyword(pointer: reader.pointer, expected: "a number above 0")
             }
-            guard let divisor = number.integer, divisor <= GrammarLimits.divisor else {
-                throw .unsupported(pointer: reader.pointer, reason: .divisor)
+            guard let divisor = NumberDivisor(number) else {
+                return try drops.drop(.unsupported(pointer: reader.pointer, reason: .divisor))
             }
             stated.divisor = divisor
         case "minimum": stated.minimum = number
@@ -233,111 +264,39 @@ extension SchemaKeywords {
             stated.maximum = number
             stated.isMaximumExclusive = true
         }
-        guard let both = bounds.intersection(stated) else {
-            throw .unsupported(pointer: reader.pointer, reason: .divisor)
-        }
-        bounds = both
+        // One of its divisors is missing.
+        if let both = bounds.intersection(stated) { bounds = both }
     }
 
-    /// Formats of numbers, which OpenAPI has: notes, not conditions.
+    /// Formats that OpenAPI has and that are notes, not conditions: which numbers a program keeps,
+    /// that a text is hidden while it is typed, or stands for bytes.
     private static let noted: Set<String> = [
+        "password", "binary",
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "uint", "int",
         "float", "double", "decimal",
     ]
 
     private mutating func readString(
-        _ name: String, _ reader: KeywordReader
+        _ name: String, _ reader: KeywordReader, _ schemas: SchemaAlternatives
     ) throws(GrammarError) {
         switch name {
         case "minLength": leastLength = try reader.count()
         case "maxLength": mostLength = try reader.count()
-        case "pattern": patterns = [try reader.string()]
+        case "pattern":
+            let pattern = try reader.string()
+            if try schemas.machines.holds(pattern, at: reader.pointer, schemas.drops) {
+                patterns = [pattern]
+            }
         default:
             let name = try reader.string()
             if Self.noted.contains(name) { return }
-            guard let format = TextFormat(rawValue: name) else {
-                throw .unsupported(pointer: reader.pointer, reason: .format(name))
+            if let format = TextFormat(rawValue: name) {
+                formats = [format]
+            } else {
+                try schemas.drops.drop(
+                    .unsupported(pointer: reader.pointer, reason: .format(name)))
             }
-            formats = [format]
         }
         mentioned.insert(.string)
-    }
-}
-
-extension ExactDecimal {
-    /// The value of a whole number that is no larger than `Int` holds.
-    var integer: Int? { isInteger && fitsBounds ? Int(description) : nil }
-}
-
-/// One keyword's value.
-struct KeywordReader {
-    let value: JSONValue
-    let pointer: String
-    let document: SchemaDocument
-
-    private func bad(_ expected: String) -> GrammarError {
-        .badKeyword(pointer: pointer, expected: expected)
-    }
-
-    func string() throws(GrammarError) -> String {
-        guard let string = value.string else { throw bad("a string") }
-        return string
-    }
-
-    func list() throws(GrammarError) -> [JSONValue] {
-        guard let list = value.list else { throw bad("a list") }
-        return list
-    }
-
-    func strings() throws(GrammarError) -> [String] {
-        let strings = try list().compactMap(\.string)
-        guard strings.count == value.list?.count else { throw bad("a list of strings") }
-        return strings
-    }
-
-    /// A whole number from 0, written as one or as 2.0.
-    func count() throws(GrammarError) -> Int {
-        guard case .number(let text) = value, let number = ExactDecimal(json: text),
-            let count = number.integer, count >= 0
-        else { throw bad("a whole number from 0 to \(Int.max)") }
-        return count
-    }
-
-    func number() throws(GrammarError) -> ExactDecimal {
-        guard case .number(let text) = value, let number = ExactDecimal(json: text) else {
-            throw bad("a number")
-        }
-        return number
-    }
-
-    private static func isSchema(_ value: JSONValue) -> Bool {
-        switch value {
-        case .bool, .object: true
-        default: false
-        }
-    }
-
-    func schema() throws(GrammarError) -> SchemaDocument.ID {
-        guard Self.isSchema(value) else { throw bad("a schema: an object, true or false") }
-        return document.number(of: value, at: pointer)
-    }
-
-    func schemas() throws(GrammarError) -> [SchemaDocument.ID] {
-        guard let list = value.list, !list.isEmpty, list.allSatisfy(Self.isSchema) else {
-            throw bad("a list of schemas")
-        }
-        return list.enumerated().map { document.number(of: $1, at: "\(pointer)/\($0)") }
-    }
-
-    func namedSchemas() throws(GrammarError) -> [(
-        name: String, schema: SchemaDocument.ID
-    )] {
-        guard let fields = value.fields, fields.allSatisfy({ Self.isSchema($0.value) }) else {
-            throw bad("an object of schemas")
-        }
-        return fields.map {
-            let place = pointer + "/" + SchemaDocument.escaped($0.name)
-            return ($0.name, document.number(of: $0.value, at: place))
-        }
     }
 }

@@ -1,7 +1,8 @@
 /// JSON strings of which only the length matters, from behind the first quote to behind the last.
 ///
 /// `body(m, n)`: at least `m` and at most `n` more characters. Any character leads to
-/// `body(m - 1, n - 1)`, so that strings of all lengths share their nodes.
+/// `body(m - 1, n - 1)`, so that strings of all lengths share their nodes. Where there are many, one
+/// node counts for all of them.
 struct TextBodies {
     typealias Node = NetworkBuilder.Node
 
@@ -19,6 +20,8 @@ struct TextBodies {
     private var bodies: [Rest: Node] = [:]
     /// Those whose characters are written.
     private var filled: Set<Rest> = []
+    /// The one that counts.
+    private var counting: NetworkBuilder.Subnetwork?
 
     init(_ builder: inout NetworkBuilder) {
         end = builder.subnetwork(.text).end
@@ -27,8 +30,44 @@ struct TextBodies {
         builder.otherCharacters(character)
     }
 
-    /// A subnetwork for strings of `least...most` characters.
-    mutating func body(
+    /// From one node to another by a string of `least...most` characters.
+    mutating func call(
+        _ from: Node, least: Int, most: Int?, _ to: Node, _ builder: inout NetworkBuilder
+    ) {
+        guard max(least, most ?? 0) > builder.unrolled else {
+            return builder.call(from, body(least: least, most: most, &builder), to)
+        }
+        guard let range = TickRange(least, most) else { return builder.refuse() }
+        builder.call(from, countingBody(&builder), to, range)
+    }
+
+    private mutating func countingBody(
+        _ builder: inout NetworkBuilder
+    ) -> NetworkBuilder.Subnetwork {
+        if let counting { return counting }
+        let start = builder.node()
+        builder.mark(start, TickPlace(ticks: 0 ... .max))
+        builder.markBody(start, remaining: nil)
+        let next = builder.tick(to: start, 1 ... .max)
+        character(start, next, &builder)
+        let end = builder.node()
+        builder.mark(end, TickPlace(ticks: 0...0))
+        builder.markEnd(end)
+        builder.edge(start, UInt8(ascii: "\""), end)
+        let subnetwork = NetworkBuilder.Subnetwork(start: start, end: end, rank: .text)
+        counting = subnetwork
+        return subnetwork
+    }
+
+    /// From one node to another by any character.
+    private func character(_ from: Node, _ to: Node, _ builder: inout NetworkBuilder) {
+        for plain: ClosedRange<UInt8> in [0x20...0x21, 0x23...0x5B, 0x5D...0x7F] {
+            builder.edge(from, plain, to)
+        }
+        builder.call(from, character, to)
+    }
+
+    private mutating func body(
         least: Int, most: Int?, _ builder: inout NetworkBuilder
     ) -> NetworkBuilder.Subnetwork {
         guard max(least, most ?? 0) < GrammarLimits.nodes else {
@@ -40,10 +79,7 @@ struct TextBodies {
         while !builder.isTooLarge, rest.most != 0, filled.insert(rest).inserted {
             let here = node(rest, &builder)
             let next = node(rest.next, &builder)
-            for plain: ClosedRange<UInt8> in [0x20...0x21, 0x23...0x5B, 0x5D...0x7F] {
-                builder.edge(here, plain, next)
-            }
-            builder.call(here, character, next)
+            character(here, next, &builder)
             rest = rest.next
         }
         return NetworkBuilder.Subnetwork(start: start, end: end, rank: .text)

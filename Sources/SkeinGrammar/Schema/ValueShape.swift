@@ -21,28 +21,10 @@ struct ValueShape {
         var statesRest = false
         var least = 0
         var most: Int?
+        /// The pointer of `uniqueItems` where it is true.
+        var uniquePointer: String?
 
         func schemas(at index: Int) -> [ID] { index < prefix.count ? prefix[index] : rest }
-    }
-
-    struct ObjectShape {
-        struct Property {
-            var name: String
-            var schemas: [ID]
-            var isRequired = false
-        }
-
-        /// In the order in which they are declared, then those that are only required.
-        var properties: [Property] = []
-        /// What other properties must be; nil: there are none.
-        var additional: [ID]?
-        /// Whether others are written at all: where nothing says what they are, only an object
-        /// without declared properties has some.
-        var writesAdditional = false
-        var least = 0
-        var most: Int?
-        /// The pointer of `minProperties` or `maxProperties`.
-        var countPointer = ""
     }
 
     /// Merges schema objects.
@@ -69,16 +51,19 @@ struct ValueShape {
                 values = values?.intersection(listed) ?? listed
                 try schemas.budget.spend(1 + listed.values.count / 16, at: keywords.pointer)
             }
-            guard let merged = bounds.intersection(keywords.bounds) else {
-                throw .unsupported(pointer: keywords.pointer + "/multipleOf", reason: .divisor)
+            var own = keywords.bounds
+            if bounds.intersection(own) == nil {
+                try schemas.drops.drop(
+                    .unsupported(pointer: keywords.pointer + "/multipleOf", reason: .divisor))
+                own.divisor = nil
             }
-            bounds = merged
+            bounds = bounds.intersection(own) ?? bounds
             bounds.isInteger = bounds.isInteger || keywords.isInteger
         }
         meant = statesTypes || mentioned.isEmpty ? types : types.intersection(mentioned)
         text = try TextRule(all)
         array = Self.array(all)
-        object = Self.object(all)
+        object = try ObjectShape(all, schemas)
     }
 
     private static func array(_ all: [SchemaKeywords]) -> ArrayShape {
@@ -92,48 +77,7 @@ struct ValueShape {
         for keywords in all {
             shape.least = max(shape.least, keywords.leastItems)
             if let most = keywords.mostItems { shape.most = min(shape.most ?? most, most) }
-        }
-        return shape
-    }
-
-    private static func object(_ all: [SchemaKeywords]) -> ObjectShape {
-        var shape = ObjectShape()
-        var places: [[UInt8]: Int] = [:]
-        let required = all.flatMap(\.required)
-        for name in all.flatMap({ $0.properties.map(\.name) }) + required {
-            if places[Array(name.utf8)] != nil { continue }
-            places[Array(name.utf8)] = shape.properties.count
-            var property = ObjectShape.Property(name: name, schemas: [])
-            for keywords in all {
-                if let own = keywords.property(name) {
-                    property.schemas.append(own)
-                } else if let additional = keywords.additional {
-                    property.schemas.append(additional)
-                }
-            }
-            // What one of them neither declares nor allows.
-            if all.contains(where: { $0.isClosed && $0.property(name) == nil }) {
-                property.schemas = [SchemaDocument.nothing]
-            }
-            shape.properties.append(property)
-        }
-        for name in required {
-            if let place = places[Array(name.utf8)] { shape.properties[place].isRequired = true }
-        }
-        if !all.contains(where: \.isClosed) {
-            shape.additional = all.compactMap(\.additional)
-            shape.writesAdditional =
-                shape.additional?.isEmpty == false || !all.contains(where: \.statesProperties)
-        }
-        for keywords in all {
-            if keywords.leastProperties > shape.least {
-                shape.least = keywords.leastProperties
-                shape.countPointer = keywords.pointer + "/minProperties"
-            }
-            if let most = keywords.mostProperties, most < shape.most ?? .max {
-                shape.most = most
-                shape.countPointer = keywords.pointer + "/maxProperties"
-            }
+            if keywords.isUnique { shape.uniquePointer = keywords.pointer + "/uniqueItems" }
         }
         return shape
     }

@@ -1,0 +1,150 @@
+/// Where subnetworks return to, and what is left to be counted before they may.
+extension GrammarAutomaton {
+    /// The frame that returns to some places; nil if there is no room for it.
+    func frame(of returns: [Return]) -> Int32? {
+        var sorted = returns
+        if sorted.count > 1 { sorted = Self.merged(returns) }
+        if let number = frameNumbers[sorted] { return number }
+        guard frames.count < GrammarLimits.states else { return nil }
+        let number = Int32(frames.count)
+        frames.append(sorted)
+        frameNumbers[sorted] = number
+        let needs = sorted.map {
+            min(ByteNetwork.never, need(of: network.places[Int($0.node)], $0.frame))
+        }
+        returnNeeds.append(needs)
+        frameNeeds.append(needs.min() ?? ByteNetwork.never)
+        return number
+    }
+
+    /// The returns of a frame in their order, each once. Of one place, numbers of ticks that overlap
+    /// or touch are one range.
+    private static func merged(_ returns: [Return]) -> [Return] {
+        let sorted = returns.sorted {
+            ($0.node, $0.frame, $0.range.least, $0.range.most)
+                < ($1.node, $1.frame, $1.range.least, $1.range.most)
+        }
+        var merged: [Return] = []
+        for back in sorted {
+            if let last = merged.last, last.node == back.node, last.frame == back.frame,
+                last.range.most == .max || back.range.least <= last.range.most + 1
+            {
+                merged[merged.count - 1].range.most = max(last.range.most, back.range.most)
+            } else {
+                merged.append(back)
+            }
+        }
+        return merged
+    }
+
+    /// The frame after a tick; -1: there may not be one; nil: there is no room for it.
+    func frame(afterTick frame: Int32) -> Int32? {
+        if let known = ticked[frame] { return known }
+        let returns = frames[Int(frame)].compactMap { back in
+            back.range.afterTick.map { Return(node: back.node, frame: back.frame, range: $0) }
+        }
+        var next: Int32 = -1
+        if !returns.isEmpty {
+            guard let found = self.frame(of: returns) else { return nil }
+            next = found
+        }
+        ticked[frame] = next
+        return next
+    }
+
+    /// The frame where numbers that cannot be reached within some bytes count as no limit; nil if there
+    /// is no room for it.
+    ///
+    /// A tick takes a byte at least, and then some more ticks may be needed to the end. What the least
+    /// value takes does not depend on the most that there may be.
+    func endlessFrame(_ frame: Int32, within bytes: Int) -> Int32? {
+        if frame == 0 { return 0 }
+        if let known = endless[frame] { return known }
+        var returns = frames[Int(frame)]
+        for (index, back) in returns.enumerated() {
+            guard let outer = endlessFrame(back.frame, within: bytes) else { return nil }
+            returns[index].frame = outer
+            if Int(back.range.most) > bytes + network.mostTicks { returns[index].range.most = .max }
+        }
+        guard let found = self.frame(of: returns) else { return nil }
+        endless[frame] = found
+        return found
+    }
+
+    /// Forgets the frames from a number on that some configurations do not return to, directly or not.
+    /// No state has them, as none was made since.
+    ///
+    /// - Returns: the configurations with their frames' new numbers; nil if there is no room.
+    func withoutPassingFrames(_ configurations: [UInt64], from first: Int) -> [UInt64]? {
+        let passing = frames[first...]
+        for returns in passing { frameNumbers[returns] = nil }
+        frames.removeSubrange(first...)
+        frameNeeds.removeSubrange(first...)
+        returnNeeds.removeSubrange(first...)
+        ticked = ticked.filter { Int($0.key) < first && Int($0.value) < first }
+        endless = endless.filter { Int($0.key) < first && Int($0.value) < first }
+        var numbers: [Int32: Int32] = [:]
+        /// Frames return to frames of lower numbers.
+        func moved(_ frame: Int32) -> Int32? {
+            if Int(frame) < first { return frame }
+            if let known = numbers[frame] { return known }
+            var returns = passing[Int(frame)]
+            for index in returns.indices {
+                guard let outer = moved(returns[index].frame) else { return nil }
+                returns[index].frame = outer
+            }
+            let number = self.frame(of: returns)
+            numbers[frame] = number
+            return number
+        }
+        var kept: [UInt64] = []
+        for configuration in configurations {
+            guard let frame = moved(Int32(truncatingIfNeeded: configuration & 0xffff_ffff)) else {
+                return nil
+            }
+            kept.append(Self.key(Node(configuration >> 32), frame))
+        }
+        return kept.sorted()
+    }
+
+    /// Whether the end of a subnetwork can be reached with the ticks that are left.
+    func allows(_ tick: TickPlace, _ frame: Int32) -> Bool {
+        frames[Int(frame)].contains { tick.allows($0.range) }
+    }
+
+    /// The same from a node to which a configuration leads without leaving its subnetwork.
+    func isOpen(_ node: Node, _ configuration: UInt64) -> Bool {
+        let tick = network.places[Int(node)].tick
+        return tick < 0
+            || allows(
+                network.ticks[Int(tick)], Int32(truncatingIfNeeded: configuration & 0xffff_ffff))
+    }
+
+    /// The least bytes from a place to the end of everything.
+    func need(of place: ByteNetwork.Place, _ frame: Int32) -> Int32 {
+        guard place.tick >= 0 else { return place.need + frameNeeds[Int(frame)] }
+        let tick = network.ticks[Int(place.tick)]
+        var least = ByteNetwork.never
+        for (back, rest) in zip(frames[Int(frame)], returnNeeds[Int(frame)]) {
+            least = min(least, tick.need(place.need, back.range) + rest)
+        }
+        return least
+    }
+
+    /// How many characters may follow in the body of a string, and the most bytes that the least value
+    /// takes by one of the ways on: where it returns to several places, some drop out.
+    func body(
+        of place: ByteNetwork.Place, _ frame: Int32, _ need: Int32
+    ) -> (characters: Int32, need: Int32) {
+        guard place.tick >= 0 else { return (place.body, need) }
+        let tick = network.ticks[Int(place.tick)]
+        var most: Int32 = 0
+        var bytes: Int32 = 0
+        for (back, rest) in zip(frames[Int(frame)], returnNeeds[Int(frame)])
+        where tick.allows(back.range) {
+            most = max(most, back.range.most)
+            bytes = max(bytes, tick.need(place.need, back.range) + rest)
+        }
+        return (most, bytes)
+    }
+}
