@@ -75,6 +75,9 @@ enum Limits {
     /// Schemas and expressions that stay compiled, if their bytes allow it (`ServePlan.grammarBytes`).
     static let grammars = 32
 
+    /// Bytes of a header that names keywords of a schema that answers are not held to.
+    static let droppedBytes = 1 << 10
+
     /// Lines of requests in the log: the rest of a second is counted.
     static let logLines = 20
 }

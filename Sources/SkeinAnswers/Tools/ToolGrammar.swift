@@ -7,26 +7,35 @@ import SkeinText
 package enum ToolGrammar {
     /// The grammar of calls that have their arguments under `key`.
     ///
-    /// A schema that cannot be enforced is replaced by that of any object, unless it is strict.
+    /// What of a schema cannot be enforced is left out, unless it is strict: keywords one by one, or all of
+    /// it, where it is contradictory or too large. Then the arguments are any object.
     ///
     /// - Parameters:
     ///   - tools: with their places in the request.
     ///   - key: "arguments" or "parameters".
     ///   - grammars: of the model's vocabulary.
     ///   - isWanted: whether somebody still waits for it; asked now and then.
-    /// - Returns: the grammar of the JSON of one call.
+    /// - Returns: the grammar of the JSON of one call, and the places in the request of what it leaves
+    ///   out, such as `tools[0].function.parameters#/properties/a/not`.
     /// - Throws: `ToolProblem`.
     package static func make(
         _ tools: [(place: Int, tool: Tool)], key: String, _ grammars: GrammarCache,
         isWanted: @escaping @Sendable () -> Bool = { true }
-    ) throws(ToolProblem) -> CompiledGrammar {
+    ) throws(ToolProblem) -> (grammar: CompiledGrammar, dropped: [String]) {
+        let mode = mode(of: tools.map(\.tool))
+        let strict = tools.filter(\.tool.strict)
+        // A grammar that leaves something out of some schemas must leave nothing out of these.
+        if mode == .lenient, !strict.isEmpty {
+            _ = try make(strict, key: key, grammars, isWanted: isWanted)
+        }
         var loose: Set<Int> = []
         while true {
             let error: GrammarError
             do {
-                return try grammars.schema(
-                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8),
+                let grammar = try grammars.schema(
+                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8), mode: mode,
                     isWanted: isWanted)
+                return (grammar, dropped(by: grammar, loose, tools, key))
             } catch let found {
                 error = found
             }
@@ -54,6 +63,27 @@ package enum ToolGrammar {
             }
             loose.formUnion(all)
         }
+    }
+
+    /// Keywords are errors where all tools are strict.
+    package static func mode(of tools: [Tool]) -> SchemaMode {
+        tools.allSatisfy(\.strict) ? .strict : .lenient
+    }
+
+    /// The places in the request of what a grammar leaves out.
+    private static func dropped(
+        by grammar: CompiledGrammar, _ loose: Set<Int>, _ tools: [(place: Int, tool: Tool)],
+        _ key: String
+    ) -> [String] {
+        func name(_ index: Int) -> String { "tools[\(tools[index].place)].function.parameters" }
+        return loose.sorted().map(name)
+            + grammar.dropped.compactMap { keyword in
+                tools.indices.lazy.compactMap { index in
+                    let start = place(index, key).dropFirst()
+                    guard keyword.pointer.hasPrefix(start + "/") else { return nil }
+                    return "\(name(index))#\(keyword.pointer.dropFirst(start.count))"
+                }.first
+            }
     }
 
     private static func place(_ index: Int, _ key: String) -> String {

@@ -57,6 +57,8 @@ package struct ToolGuide: Sendable {
     package var idSeed: String
     /// nil: there are no tools to call.
     package let grammar: CompiledGrammar?
+    /// The places in the request of what the grammar leaves out of the tools' schemas.
+    package let dropped: [String]
     /// Whether somebody still waits for the answer.
     let isWanted: @Sendable () -> Bool
 
@@ -120,13 +122,15 @@ package struct ToolGuide: Sendable {
             parts = try .none(tokenizer, grammars)
             isParallel = false
             grammar = nil
+            dropped = []
             return
         }
         let parts = try CallTokens(format, tokenizer, grammars)
         self.parts = parts
         isParallel = !isOne && parts.callNext != nil && parts.callNext?.first != parts.listEnd.first
-        let grammar = try ToolGrammar.make(
+        let (grammar, dropped) = try ToolGrammar.make(
             callable, key: format.argumentsKey, grammars, isWanted: isWanted)
+        self.dropped = dropped
         self.grammar = grammar
         if !choice.isRequired {
             if format.isBare, try fits(after: 0) {

@@ -4,8 +4,8 @@ import SkeinJSON
 /// What an answer must be: any text, or what a schema or an expression allows.
 enum AnswerForm: Sendable, Equatable {
     case text
-    /// A JSON Schema, and where the request has it.
-    case schema([UInt8], place: String)
+    /// A JSON Schema, what becomes of keywords that cannot be held, and where the request has it.
+    case schema([UInt8], SchemaMode = .lenient, place: String)
     case expression(String, place: String)
 
     /// OpenAI's `response_format`, vLLM's `structured_outputs` and `guided_json`, `guided_regex`,
@@ -78,9 +78,11 @@ enum AnswerForm: Sendable, Equatable {
             return .schema(Array(schema.written.utf8), place: "response_format.schema")
         case "json_schema":
             let named = try format.object("json_schema")
-            if let schema = named?["schema"] {
+            if let named, let schema = named["schema"] {
+                let isStrict = try named.bool("strict") ?? false
                 return .schema(
-                    Array(schema.written.utf8), place: "response_format.json_schema.schema")
+                    Array(schema.written.utf8), isStrict ? .strict : .lenient,
+                    place: "response_format.json_schema.schema")
             }
             if named == nil, let schema = format["schema"] {
                 return .schema(Array(schema.written.utf8), place: "response_format.schema")
@@ -119,7 +121,8 @@ enum AnswerForm: Sendable, Equatable {
         do throws(GrammarError) {
             switch self {
             case .text: return nil
-            case .schema(let source, _): return try grammars.schema(source, isWanted: isWanted)
+            case .schema(let source, let mode, _):
+                return try grammars.schema(source, mode: mode, isWanted: isWanted)
             case .expression(let text, _): return try grammars.expression(text, isWanted: isWanted)
             }
         } catch {
@@ -127,11 +130,18 @@ enum AnswerForm: Sendable, Equatable {
         }
     }
 
+    /// The places in the request of what a grammar of this form leaves out of its schema, such as
+    /// `response_format.json_schema.schema#/properties/a/not`.
+    func dropped(by grammar: CompiledGrammar) -> [String] {
+        guard case .schema(_, _, let place) = self else { return [] }
+        return grammar.dropped.map { "\(place)#\($0.pointer)" }
+    }
+
     /// An error of the form's own, with the place in the request.
     func problem(_ error: GrammarError) -> APIError {
         switch self {
         case .text: return APIError(error)
-        case .schema(_, let place): return APIError(form: error.explanation, param: place)
+        case .schema(_, _, let place): return APIError(form: error.explanation, param: place)
         case .expression(_, let place):
             return APIError(form: error.explanation(of: "expression"), param: place)
         }

@@ -9,8 +9,8 @@ final class Exchange {
     let endpoint: String
     let owner: RequestOwner
     private let reply: HTTPReply
-    /// Headers that let another site's page read the answer.
-    private let headers: [(name: String, value: String)]
+    /// Headers that let another site's page read the answer, and what else is said beside it.
+    private var headers: [(name: String, value: String)]
     /// Whether its client still waits; other threads ask.
     let isWanted = WantedFlag()
     private let clock: @Sendable () -> ContinuousClock.Instant
@@ -64,9 +64,11 @@ final class Exchange {
     var seconds: Double { (clock() - began) / .seconds(1) }
 
     /// Learns how the answer is told.
-    func plan(_ format: AnswerFormat, _ names: TokenNames) {
+    func plan(_ plan: AnswerPlan, _ names: TokenNames) {
         isPlanned = true
+        let format = plan.format
         self.format = format
+        if let header = plan.droppedHeader { headers.append(header) }
         writer = AnswerWriter(format, names)
         lastToken = Array(repeating: nil, count: format.answers)
     }

@@ -14,10 +14,21 @@ extension Preparation {
     /// Whether a grammar must be made for a form.
     func needsGrammar(_ form: AnswerForm) -> Bool { form != .text && known(form) == nil }
 
+    /// What of the request's schemas an answer is not held to, by their places.
+    func dropped(_ guide: AnswerGuide, _ form: AnswerForm) -> [String] {
+        switch guide {
+        case .free: []
+        case .value(let matcher): form.dropped(by: matcher.grammar)
+        case .tools(let tools): tools.dropped
+        case .callsOrValue(let tools, let value):
+            tools.dropped + form.dropped(by: value.grammar)
+        }
+    }
+
     private func known(_ form: AnswerForm) -> CompiledGrammar? {
         switch form {
         case .text: nil
-        case .schema(let source, _): grammars.known(schema: source)
+        case .schema(let source, let mode, _): grammars.known(schema: source, mode: mode)
         case .expression(let text, _): grammars.known(expression: text)
         }
     }
@@ -91,7 +102,8 @@ extension Preparation {
         // Nothing is compiled: the request is refused.
         if callable.isEmpty { return true }
         let schema = ToolGrammar.schema(callable, chat.format.argumentsKey, loose: [])
-        return grammars.known(schema: Array(schema.written.utf8)) != nil
+        return grammars.known(
+            schema: Array(schema.written.utf8), mode: ToolGrammar.mode(of: callable)) != nil
     }
 
     /// Refuses a request that needs another grammar while those of others fill their room.

@@ -68,7 +68,8 @@ struct Preparation: Sendable {
         return AnswerPlan(
             jobs: jobs(
                 id, draft.model, [draft.prompt], [draft.limit], request.sampling, [guide],
-                logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan)
+                logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan,
+            dropped: dropped(guide, request.form))
     }
 
     /// What a chat's answer is told with: its beginning, which the client wrote.
@@ -165,7 +166,7 @@ struct Preparation: Sendable {
                 id, draft.model, draft.prompts, draft.limits, request.sampling, guides,
                 logprobs: request.logprobs,
                 tellsPrompt: request.echoes && request.logprobs != nil, recordsEnd: true),
-            format: format)
+            format: format, dropped: guides.first.map { dropped($0, request.form) } ?? [])
     }
 
     private func checkLogprobs(

@@ -36,6 +36,8 @@ final class ServeSite: HTTPSite {
     /// Tells this server's requests from those of its next start.
     private let start: UInt64
     private var isStopping = false
+    /// What was said of schemas that cannot be held as a whole.
+    private var remarks: Set<String> = []
     /// Bytes of what the engine told and slow clients were not.
     private var heldBytes = 0
     /// Bytes of bodies that wait to be read.
@@ -308,11 +310,20 @@ final class ServeSite: HTTPSite {
         case .text(let text):
             exchange.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
         case .plan(let plan):
-            exchange.plan(plan.format, TokenNames(tokenizer: parts.preparation.tokenizer))
+            exchange.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
             parts.engine.submit(plan.jobs)
+            if let header = plan.droppedHeader { remark(onDropped: header.value) }
             return
         }
         close(exchange)
+    }
+
+    /// Says once which parts of a schema answers are not held to.
+    private func remark(onDropped places: String) {
+        guard remarks.count < Limits.remarks, remarks.insert(places).inserted else { return }
+        parts.log.warning(
+            "answers are not held to these parts of a request's schema: \(places); with "
+                + "\"strict\": true such a request is refused")
     }
 
     /// Takes what the engine tells.

@@ -19,7 +19,8 @@ struct ToolGrammarTests {
         let bytes = TokenVocabulary(tokens: (0...255).map { [UInt8($0)] })
         return try ToolGrammar.make(
             tools.enumerated().map { ($0, $1) }, key: "arguments",
-            GrammarCache(bytes, count: 4))
+            GrammarCache(bytes, count: 4)
+        ).grammar
     }
 
     /// Whether the grammar of bytes allows a whole text.

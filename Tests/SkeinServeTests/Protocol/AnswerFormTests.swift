@@ -69,7 +69,7 @@ import Testing
                 (#""response_format":{"type":"json_object"},"guided_regex":"a""#, "guided_regex"),
                 (#""response_format":{"type":"grammar","grammar":"a"}"#, "response_format.type"),
                 (
-                    #""response_format":{"type":"json_object","schema":{"not":{}}}"#,
+                    #""response_format":{"type":"json_object","schema":{"type":7}}"#,
                     "response_format.schema"
                 ),
             ]
@@ -158,5 +158,68 @@ import Testing
                 #expect(answer.status == 400 && answer.error["param"] as? String == param)
             }
         }
+    }
+
+    @Test("what of a schema cannot be held is left out and named, or refused where it is strict")
+    func lenient() throws {
+        try ServeCase.run {
+            $0.context = 2048
+        } with: { server in
+            // `not` cannot be held; `format` is an annotation where it is not known.
+            let schema =
+                #"{"type":"object","properties":{"a":{"type":"boolean","not":{"const":true}},"#
+                + #""b, c":{"type":"string","maxLength":3,"format":"colour"}},"#
+                + #""required":["a","b, c"],"additionalProperties":false}"#
+            func format(strict: Bool) -> String {
+                Self.user + #","response_format":{"type":"json_schema","json_schema":{"name":"s","#
+                    + #""strict":\#(strict),"schema":\#(schema)}}"#
+            }
+            let answer = try server.chat(format(strict: false))
+            #expect(answer.status == 200, "\(answer.text)")
+            let value = try JSONSerialization.jsonObject(with: Data(answer.content.utf8))
+            #expect((value as? [String: Any])?["a"] is Bool)
+            let dropped = try #require(answer.headers["x-skein-dropped"])
+            #expect(dropped.contains("response_format.json_schema.schema#/properties/a/not"))
+            let refused = try server.chat(format(strict: true))
+            #expect(refused.status == 400)
+            #expect(
+                refused.error["param"] as? String == "response_format.json_schema.schema",
+                "\(refused.text)")
+            func tools(strict: Bool) -> String {
+                Self.user + #","tool_choice":"required","tools":[{"type":"function","function":"#
+                    + #"{"name":"f","strict":\#(strict),"parameters":\#(schema)}},{"type":"function","#
+                    + #""function":{"name":"g"}}]"#
+            }
+            let called = try server.chat(tools(strict: false))
+            #expect(called.finish == "tool_calls", "\(called.text)")
+            #expect(
+                called.headers["x-skein-dropped"]?.contains(
+                    "tools[0].function.parameters#/properties/a/not") == true,
+                "\(called.headers)")
+            let strict = try server.chat(tools(strict: true))
+            #expect(strict.status == 400, "\(strict.text)")
+            #expect(strict.error["param"] as? String == "tools[0].function.parameters")
+            // A stream names it, too.
+            let client = try server.client()
+            try server.send(
+                "POST", "/v1/chat/completions", "{\"stream\":true,\(format(strict: false))}",
+                to: client)
+            #expect(try client.response()?.headers["x-skein-dropped"] == dropped)
+        }
+    }
+
+    @Test("the header that names what is left out is short, and has visible ASCII alone")
+    func header() throws {
+        var plan = AnswerPlan(
+            jobs: [],
+            format: AnswerFormat(
+                .chat, id: "", model: "", created: 0,
+                sampling: try SamplingRequest(
+                    FieldReader(body: Array("{}".utf8)), randomSeed: { 0 }), prompts: 1, echoes: [],
+                logprobs: nil))
+        #expect(plan.droppedHeader == nil)
+        plan.dropped = ["a#/ü, b\r\n", String(repeating: "x", count: 1000), "c", "d"]
+        let value = plan.droppedHeader?.value ?? ""
+        #expect(value == "a#/%C3%BC%2C%20b%0D%0A, and 3 more")
     }
 }

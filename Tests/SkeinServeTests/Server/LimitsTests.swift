@@ -46,7 +46,7 @@ import Testing
                 ),
                 (
                     user
-                        + #","response_format":{"type":"json_schema","json_schema":{"schema":{"not":{}}}}"#,
+                        + #","response_format":{"type":"json_schema","json_schema":{"strict":true,"schema":{"not":{}}}}"#,
                     "response_format.json_schema.schema"
                 ),
                 (user + #","guided_regex":"(""#, "guided_regex"),
