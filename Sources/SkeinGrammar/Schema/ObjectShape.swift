@@ -140,6 +140,7 @@ struct ObjectShape {
             guard let text = pattern.text else { return true }
             both.patterns.append(TextRule.Pattern(text: text, pointer: pattern.pointer))
         }
+        try schemas.budget.spend(8, at: first.pointer)
         do throws(GrammarError) {
             return try !schemas.machines.language(both, unrolled: .max).machine.isEmpty
         } catch {
