@@ -36,7 +36,7 @@ package struct StatedSampling: Sendable {
         do {
             let fields = try JSONFile.decode(
                 Fields.self, path: path, limit: Limits.configurationBytes)
-            self = try StatedSampling(fields, path: path)
+            self = try StatedSampling(fields, path: path) { $0.rawValue }
         } catch {
             flaw = error
         }
@@ -45,59 +45,62 @@ package struct StatedSampling: Sendable {
     /// What a GGUF file's metadata says.
     init(_ metadata: [String: GGUFValue], path: String) {
         self.init()
-        func number(_ name: String) throws -> Double? {
-            guard let value = metadata[Self.ggufPrefix + name] else { return nil }
+        func number(_ key: Fields.CodingKeys) throws -> Double? {
+            guard let value = metadata[key.ggufName] else { return nil }
             switch value {
             case .unsigned(let number): return Double(number)
             case .integer(let number): return Double(number)
             case .float(let number): return number
             default:
                 throw FormatError.badField(
-                    path: path, field: Self.ggufPrefix + name, expected: "a number",
+                    path: path, field: key.ggufName, expected: "a number",
                     found: value.kind)
             }
         }
         do {
             self = try StatedSampling(
                 Fields(
-                    samples: nil, temperature: number("temp"), topK: number("top_k"),
-                    topP: number("top_p"), minP: number("min_p"),
-                    repetitionPenalty: number("penalty_repeat")),
-                path: path)
+                    samples: nil, temperature: number(.temperature), topK: number(.topK),
+                    topP: number(.topP), minP: number(.minP),
+                    repetitionPenalty: number(.repetitionPenalty)),
+                path: path
+            ) { $0.ggufName }
         } catch {
             flaw = error
         }
     }
 
     private static let fileName = "generation_config.json"
-    private static let ggufPrefix = "general.sampling."
     /// The most that `--top-k` takes.
     private static let mostTokens = 1_048_576.0
 
-    private init(_ fields: Fields, path: String) throws {
+    private init(
+        _ fields: Fields, path: String, name: (Fields.CodingKeys) -> String
+    ) throws {
         func check(
-            _ name: String, _ value: Double?, _ accepted: String, _ isRight: (Double) -> Bool
+            _ key: Fields.CodingKeys, _ value: Double?, _ accepted: String,
+            _ isRight: (Double) -> Bool
         ) throws -> Double? {
             guard let value else { return nil }
             guard isRight(value) else {
                 throw FormatError.badField(
-                    path: path, field: name, expected: accepted, found: "\(value)")
+                    path: path, field: name(key), expected: accepted, found: "\(value)")
             }
             return value
         }
-        temperature = try check("temperature", fields.temperature, "a number from 0 to 100") {
+        temperature = try check(.temperature, fields.temperature, "a number from 0 to 100") {
             (0...100).contains($0)
         }
         // -1 is vLLM's word for all.
-        topK = try check("top_k", fields.topK, "a whole number from -1 to 1048576") {
+        topK = try check(.topK, fields.topK, "a whole number from -1 to 1048576") {
             $0 == $0.rounded() && (-1...Self.mostTokens).contains($0)
         }.map { max(0, Int($0)) }
-        topP = try check("top_p", fields.topP, "a number above 0 and at most 1") {
+        topP = try check(.topP, fields.topP, "a number above 0 and at most 1") {
             $0 > 0 && $0 <= 1
         }
-        minP = try check("min_p", fields.minP, "a number from 0 to 1") { (0...1).contains($0) }
+        minP = try check(.minP, fields.minP, "a number from 0 to 1") { (0...1).contains($0) }
         repetitionPenalty = try check(
-            "repetition_penalty", fields.repetitionPenalty, "a number above 0 and at most 100"
+            .repetitionPenalty, fields.repetitionPenalty, "a number above 0 and at most 100"
         ) { $0 > 0 && $0 <= 100 }
         switch fields.samples {
         case true?: temperature = temperature ?? 1
@@ -122,6 +125,15 @@ package struct StatedSampling: Sendable {
             case topP = "top_p"
             case minP = "min_p"
             case repetitionPenalty = "repetition_penalty"
+
+            /// gguf-py's name (constants.py, Keys.General).
+            var ggufName: String {
+                switch self {
+                case .temperature: "general.sampling.temp"
+                case .repetitionPenalty: "general.sampling.penalty_repeat"
+                default: "general.sampling." + rawValue
+                }
+            }
         }
     }
 }

@@ -94,6 +94,7 @@ import Testing
             let found = StatedSampling(["general.sampling.temp": value], path: "m.gguf")
             #expect(found.temperature == nil, "\(value)")
             #expect(found.warning?.contains("m.gguf") == true, "\(value)")
+            #expect(found.warning?.contains("general.sampling.temp") == true, "\(value)")
         }
     }
 }
