@@ -15,6 +15,11 @@ struct ServeCommand: Command {
     static let corsOrigin = Option.optional(
         "cors-origin", .text("ORIGIN"), absent: "none",
         "site whose pages may ask from a browser, such as https://chat.example.org; *: any")
+    static let allowedHosts = Option.optional(
+        "allowed-host", .text("NAME"), absent: "names of this machine",
+        "another name under which the server may be asked without a key, such as a proxy's; several: "
+            + "once for each"
+    ).repeatable { first, second in first + "\n" + second }
     static let adapters = Option.optional(
         "adapter", .text("NAME=PATH"),
         "adapter that requests can name as their model: a path, or ORG/NAME[@revision][:file.gguf] of "
@@ -87,6 +92,7 @@ struct ServeCommand: Command {
                 title: "who",
                 options: [
                     listen.description, apiKeyFile.description, corsOrigin.description,
+                    allowedHosts.description,
                 ]),
             ChatFlags.group,
             OptionGroup(
@@ -128,6 +134,7 @@ struct ServeCommand: Command {
         options.maximumRank = arguments[Self.maximumRank]
         options.follow = arguments[Self.follow]
         options.corsOrigin = arguments[Self.corsOrigin]
+        options.allowedHosts = try arguments[Self.allowedHosts].map { try Self.hosts(in: $0) } ?? []
         options.parallel = arguments[Self.parallel]
         options.queue = arguments[Self.queue]
         options.context = arguments[Self.context]
@@ -157,6 +164,18 @@ struct ServeCommand: Command {
             }
             return .init(
                 name: String(line[..<border]), path: String(line[line.index(after: border)...]))
+        }
+    }
+
+    static func hosts(in text: String) throws -> [String] {
+        try text.split(separator: "\n").map { line in
+            guard let endpoint = Endpoint(String(line)), endpoint.host == line else {
+                throw UsageError.badValue(
+                    option: "allowed-host", value: String(line),
+                    accepted: "a host's name without its port, such as models.example.org",
+                    suggestion: nil)
+            }
+            return endpoint.host
         }
     }
 

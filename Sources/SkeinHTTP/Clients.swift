@@ -14,6 +14,7 @@ final class Clients {
     private var freeSlots: [Int] = []
     private var refused = WaitingLine()
     private(set) var isDraining = false
+    private var written: (seconds: Int, text: String) = (-1, "")
 
     /// Who may have to leave, for the place that it has.
     private var places = Places()
@@ -39,6 +40,13 @@ final class Clients {
         accept = { [weak self] in self?.accept($0) }
         // Whoever still answers hears that nobody listens any more.
         loop.whenEnding { [weak self] in self?.closeAll() }
+    }
+
+    /// The `Date` of an answer, written once a second.
+    var date: String {
+        let now = settings.date()
+        if written.seconds != now { written = (now, HTTPDate.text(now)) }
+        return written.text
     }
 
     var count: Int { connections.count - freeSlots.count }

@@ -29,7 +29,9 @@ extension HTTPConnection {
         reply = nil
         phase = .answering
         exchange.keepsAlive = exchange.keepsAlive && !clients.isDraining
-        put(response.bytes(keepsAlive: exchange.keepsAlive, isHead: exchange.isHead))
+        put(
+            response.bytes(
+                keepsAlive: exchange.keepsAlive, date: clients.date, isHead: exchange.isHead))
     }
 
     /// Answers a request that the site does not see, and ends the connection.
@@ -61,8 +63,11 @@ extension HTTPConnection {
         exchange.keepsAlive = exchange.keepsAlive && isChunked && !clients.isDraining
         put(
             HTTPResponse.head(
-                .ok, contentType: "text/event-stream; charset=utf-8", headers: headers,
-                framing: isChunked ? .chunked : .untilClosed, keepsAlive: exchange.keepsAlive))
+                .ok, contentType: "text/event-stream; charset=utf-8",
+                // nginx would keep events back until it has 4 KiB of them.
+                headers: headers + [("X-Accel-Buffering", "no")],
+                framing: isChunked ? .chunked : .untilClosed, keepsAlive: exchange.keepsAlive,
+                date: clients.date))
         return stream
     }
 

@@ -25,7 +25,37 @@ enum HTTPHead {
         var request = try requestLine(first)
         for line in lines.dropFirst() { request.headers.append(try header(line)) }
         try check(&request)
+        // What an absolute target names counts, and no Host beside it (RFC 9112, section 3.2.2).
+        if let authority = try target(first).authority {
+            request.headers.removeAll { $0.name == "host" }
+            request.headers.append(("host", authority))
+        }
         return request
+    }
+
+    /// The path and the query of a first line, and the host of one in the absolute form, which clients
+    /// send to proxies.
+    private static func target(
+        _ line: ArraySlice<UInt8>
+    ) throws(HTTPProblem) -> (path: ArraySlice<UInt8>, authority: String?) {
+        let words = line.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard words.count == 3 else {
+            throw .malformed("the request line is not METHOD PATH VERSION")
+        }
+        let target = words[1]
+        let start = String(decoding: target.prefix(8), as: UTF8.self).lowercased()
+        guard let scheme = ["http://", "https://"].first(where: start.hasPrefix) else {
+            guard target.first == 0x2F else { throw .malformed("the path does not begin with /") }
+            return (target, nil)
+        }
+        let rest = target.dropFirst(scheme.utf8.count)
+        let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? rest.endIndex
+        guard end > rest.startIndex else { throw .malformed("the target names no host") }
+        let path = rest[end...]
+        return (
+            path.first == 0x2F ? path : ArraySlice([0x2F] + path),
+            String(decoding: rest[..<end], as: UTF8.self)
+        )
     }
 
     /// Bytes of the first line, without its end; nil: it has not ended.
@@ -48,13 +78,7 @@ enum HTTPHead {
             throw .malformed("the request line does not end with a version of HTTP")
         }
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else { throw .versionNotSupported }
-        var target = words[1]
-        // The absolute form, which clients send to proxies: the path is what counts here.
-        for scheme in ["http://", "https://"] where target.starts(with: Array(scheme.utf8)) {
-            let rest = target.dropFirst(scheme.utf8.count)
-            target = rest.firstIndex(of: 0x2F).map { rest[$0...] } ?? [0x2F]
-        }
-        guard target.first == 0x2F else { throw .malformed("the path does not begin with /") }
+        let target = try target(line).path
         let mark = target.firstIndex(of: UInt8(ascii: "?"))
         return HTTPRequest(
             method: String(decoding: words[0], as: UTF8.self),

@@ -40,7 +40,7 @@ package struct HTTPResponse: Sendable {
     /// The head as it is sent.
     static func head(
         _ status: HTTPStatus, contentType: String, headers: [(name: String, value: String)],
-        framing: Framing, keepsAlive: Bool
+        framing: Framing, keepsAlive: Bool, date: String
     ) -> [UInt8] {
         var text = "HTTP/1.1 \(status.rawValue) \(status.reason)\r\n"
         // An answer without content has no type and no length (RFC 9110, section 8.6).
@@ -52,6 +52,7 @@ package struct HTTPResponse: Sendable {
             case .untilClosed: break
             }
         }
+        text += "Date: \(date)\r\n"
         text += "Connection: \(keepsAlive ? "keep-alive" : "close")\r\n"
         let names = Set(headers.map { $0.name.lowercased() })
         for (name, value) in common where !names.contains(name.lowercased()) {
@@ -62,10 +63,10 @@ package struct HTTPResponse: Sendable {
     }
 
     /// The answer as it is sent; one to HEAD has no body.
-    func bytes(keepsAlive: Bool, isHead: Bool = false) -> [UInt8] {
+    func bytes(keepsAlive: Bool, date: String, isHead: Bool = false) -> [UInt8] {
         Self.head(
             status, contentType: contentType, headers: headers, framing: .length(body.count),
-            keepsAlive: keepsAlive) + (isHead || status == .noContent ? [] : body)
+            keepsAlive: keepsAlive, date: date) + (isHead || status == .noContent ? [] : body)
     }
 
     /// A value that cannot end its header, wherever it came from.

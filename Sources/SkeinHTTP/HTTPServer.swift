@@ -22,6 +22,8 @@ package final class HTTPServer: Sendable {
         /// them, of those that hold more than a little the one that has taken nothing for longest is
         /// dropped, unless it is the only one: one answer may be as long as it is.
         package var answerBytes = 64 << 20
+        /// Seconds since 1970, for the `Date` of answers.
+        package var date: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
         /// How long clients are waited for.
         package var times = HTTPTimes()
         /// Of the thread, for debuggers: at most 15 bytes.

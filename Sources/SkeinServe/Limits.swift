@@ -17,6 +17,15 @@ enum Limits {
     /// take 13 MB, and whoever reads holds next to nothing.
     static let heldBytes = 64 << 20
 
+    /// Bytes of the header names that a browser asks for another site's page; openai-js sends 300.
+    static let preflightBytes = 4 << 10
+
+    /// Bytes of what a client calls its request (`x-request-id`): a UUID has 36.
+    static let requestNameBytes = 128
+
+    /// Models by which requests are counted in /metrics; those beyond count as `other`.
+    static let countedModels = 256
+
     /// Sentences about adapters that are remembered, so as not to be said again.
     static let remarks = 256
 

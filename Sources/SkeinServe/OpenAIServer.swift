@@ -37,6 +37,8 @@ package final class OpenAIServer: Sendable {
         package var follow: String?
         package var keys = APIKeys.none
         package var corsOrigin: String?
+        /// Names of this server beside those of this machine.
+        package var allowedHosts: [String] = []
         /// Tokens of prompt and answer; nil: the model's, at most 4096.
         package var context: Int?
         package var parallel = 8
@@ -162,7 +164,8 @@ package final class OpenAIServer: Sendable {
             let parts = ServeSite.Parts(
                 preparation: preparation, engine: engine, threads: threads,
                 access: ServeAccess(
-                    keys: options.keys, host: name.host, origin: options.corsOrigin),
+                    keys: options.keys, host: name.host, allowed: options.allowedHosts,
+                    origin: options.corsOrigin),
                 prefixes: prefixes, requests: options.parallel + options.queue,
                 cacheLimit: plan.batch.cacheBytes,
                 bodyBytes: min(
@@ -176,8 +179,8 @@ package final class OpenAIServer: Sendable {
             settings.bodyBytes = Limits.bodiesBytes
             settings.times = sources.times
             settings.yieldsToOthers = false
-            http = try HTTPServer(on: addresses, name: name, settings: settings) { _ in
-                let site = ServeSite(parts) { body in box.post(body) }
+            http = try HTTPServer(on: addresses, name: name, settings: settings) { clock in
+                let site = ServeSite(parts, loop: clock) { body in box.post(body) }
                 box.take(site)
                 return site
             }

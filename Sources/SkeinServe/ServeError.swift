@@ -56,7 +56,8 @@ extension ServeError: Explained {
         case .badName(let name, let source):
             Explanation(
                 what: "\(name) is no name for a model", place: source.flag,
-                remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @",
+                remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @; "
+                    + "a name is no path",
                 status: source == .request ? .badData : .usage)
         case .tooManyAdapters(let limit):
             Explanation(

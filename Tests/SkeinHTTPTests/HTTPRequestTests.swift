@@ -176,4 +176,15 @@ struct HTTPRequestTests {
         }
         #expect(readable > 100)
     }
+
+    @Test("a moment is written as HTTP has it")
+    func dates() {
+        for (seconds, text) in [
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
+            (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+            (1_735_689_599, "Tue, 31 Dec 2024 23:59:59 GMT"),
+        ] { #expect(HTTPDate.text(seconds) == text) }
+    }
 }

@@ -351,9 +351,12 @@ package final class ServedModels: Sendable {
         followedRun.withLock { $0?.name == name }
     }
 
-    /// Whether requests can name a model so. `@` is for checkpoints.
+    /// Whether requests can name a model so. `@` is for checkpoints. A name may have slashes, as
+    /// `ORG/NAME` has, but is no path.
     static func isName(_ name: String) -> Bool {
-        (1...Limits.nameBytes).contains(name.utf8.count)
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return (1...Limits.nameBytes).contains(name.utf8.count)
+            && parts.allSatisfy { !["", ".", ".."].contains($0) }
             && name.utf8.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

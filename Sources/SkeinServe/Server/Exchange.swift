@@ -8,6 +8,8 @@ final class Exchange {
     let id: RequestID
     let endpoint: String
     let owner: RequestOwner
+    /// What it is called in the log and for its client.
+    let name: String
     private let reply: HTTPReply
     /// Headers that let another site's page read the answer, and what else is said beside it.
     private var headers: [(name: String, value: String)]
@@ -45,13 +47,14 @@ final class Exchange {
     private(set) var cachedTokens = 0
 
     init(
-        _ id: RequestID, endpoint: String, owner: RequestOwner, reply: HTTPReply,
+        _ id: RequestID, endpoint: String, owner: RequestOwner, name: String, reply: HTTPReply,
         headers: [(name: String, value: String)],
         clock: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.id = id
         self.endpoint = endpoint
         self.owner = owner
+        self.name = name
         self.reply = reply
         self.headers = headers
         self.clock = clock
@@ -84,6 +87,15 @@ final class Exchange {
         response.headers += headers
         reply.respond(response)
     }
+
+    /// Begins a stream before there is a token for it.
+    func beginWaiting() {
+        guard status == nil, isOpen, stream == nil else { return }
+        openedStream.comment("waiting")
+    }
+
+    /// The model that answers; nil: it is not known yet.
+    var model: String? { format?.model }
 
     func fail(_ error: APIError) {
         guard status == nil else { return }

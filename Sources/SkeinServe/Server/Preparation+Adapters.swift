@@ -10,6 +10,10 @@ extension Preparation {
             throw .invalid(nil, "lora_name and lora_path say which adapter, and from where")
         }
         guard let root = models.root else { throw .withoutRoot }
+        guard ServedModels.isName(name) else {
+            let error = ServeError.badName(name: APIError.printable(name), from: .request)
+            throw APIError(error, param: "lora_name")
+        }
         do {
             try models.load(name, path: try root.resolveAdapter(path))
         } catch {

@@ -281,11 +281,13 @@ struct RequestNames: Sendable {
 
     var randomSeed: () -> UInt64 { { seed } }
 
-    func text(_ id: RequestID) -> String {
+    func text(_ id: RequestID) -> String { Self.text(start, id.number) }
+
+    static func text(_ start: UInt64, _ request: UInt64) -> String {
         func hex(_ number: UInt64) -> String {
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }
-        return hex(start) + hex(id.number)
+        return hex(start) + hex(request)
     }
 }

@@ -8,6 +8,8 @@ struct ServeAccess: Sendable {
     let keys: APIKeys
     /// The host that the user gave.
     let host: String?
+    /// Other names by which the server is known (`--allowed-host`).
+    var allowed: [String] = []
     /// The other site whose pages may ask (`--cors-origin`); `*`: any.
     let origin: String?
 
@@ -21,7 +23,7 @@ struct ServeAccess: Sendable {
             return APIError(
                 .misdirected,
                 "this is not \(APIError.printable(name)): use the address that skein printed, or "
-                    + "start it with --api-key-file")
+                    + "start it with --allowed-host NAME or --api-key-file")
         }
         if Self.open.contains(request.path) { return nil }
         if let problem = crossSite(request) { return problem }
@@ -77,8 +79,30 @@ struct ServeAccess: Sendable {
         guard let from = request.header("origin"), allows(from) else { return [] }
         return [
             ("Access-Control-Allow-Origin", from), ("Vary", "Origin"),
+            ("Access-Control-Expose-Headers", Self.exposed),
             ("Cross-Origin-Resource-Policy", "cross-origin"),
         ]
+    }
+
+    /// Headers of answers that a page of another site may read beside those that it always may.
+    private static let exposed = "Retry-After, X-Request-Id"
+
+    /// Headers that a page may send: those that its browser asks for, such as openai-js's
+    /// `x-stainless-*`, if they are names. The key is what protects the server, not their list.
+    private func allowedHeaders(_ request: HTTPRequest) -> String {
+        let usual = "Authorization, Content-Type, X-Api-Key, X-Request-Id"
+        guard let asked = request.header("access-control-request-headers"),
+            asked.utf8.count <= Limits.preflightBytes
+        else { return usual }
+        let isName: (UInt8) -> Bool = { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+            default: false
+            }
+        }
+        let names = asked.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+            .filter { !$0.isEmpty && $0.utf8.allSatisfy(isName) }
+        return names.isEmpty ? usual : names.joined(separator: ", ")
     }
 
     /// The answer to a browser that asks whether a page may ask.
@@ -93,12 +117,25 @@ struct ServeAccess: Sendable {
             .noContent,
             headers: headers(for: request) + [
                 ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
-                ("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key"),
+                ("Access-Control-Allow-Headers", allowedHeaders(request)),
                 ("Access-Control-Max-Age", "600"),
             ])
     }
 
-    private func isOwn(_ header: String) -> Bool { OwnHost.isOwn(header, named: host) }
+    private func isOwn(_ header: String) -> Bool {
+        OwnHost.isOwn(header, named: host)
+            || allowed.contains { OwnHost.isOwn(header, named: $0) }
+    }
+
+    /// What a request is called in the log and in its answer: what its client calls it, if that can be
+    /// written, or else `made`.
+    static func name(of request: HTTPRequest?, else made: @autoclosure () -> String) -> String {
+        guard let given = request?.header("x-request-id"),
+            (1...Limits.requestNameBytes).contains(given.utf8.count),
+            given.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return made() }
+        return given
+    }
 }
 
 /// The keys that a server takes.

@@ -28,8 +28,20 @@ final class ServeMetrics {
         }
     }
 
-    /// By endpoint and status.
-    private(set) var requests: [(endpoint: String, status: Int, count: Int)] = []
+    /// By endpoint, status and model; without one where none was known.
+    private struct Kind: Hashable, Comparable {
+        var endpoint: String
+        var status: Int
+        var model: String
+
+        static func < (left: Kind, right: Kind) -> Bool {
+            (left.endpoint, left.status, left.model) < (right.endpoint, right.status, right.model)
+        }
+    }
+
+    private var requests: [Kind: Int] = [:]
+    /// Tokens by model.
+    private var tokens: [String: (prompt: Int, answer: Int)] = [:]
     var promptTokens = 0
     var cachedTokens = 0
     var answerTokens = 0
@@ -40,14 +52,28 @@ final class ServeMetrics {
     var firstToken = Histogram(firstTokenBounds)
     var nextToken = Histogram(nextTokenBounds)
 
-    func count(_ endpoint: String, _ status: Int) {
-        if let place = requests.firstIndex(where: { $0.endpoint == endpoint && $0.status == status }
-        ) {
-            requests[place].count += 1
-        } else {
-            requests.append((endpoint, status, 1))
-        }
+    func count(_ endpoint: String, _ status: Int, model: String? = nil) {
+        requests[Kind(endpoint: endpoint, status: status, model: label(model)), default: 0] += 1
     }
+
+    /// Counts the tokens of a request that has ended, or was ended.
+    func count(_ model: String?, prompt: Int, answer: Int) {
+        guard prompt + answer > 0 else { return }
+        let model = label(model)
+        let before = tokens[model] ?? (0, 0)
+        tokens[model] = (before.prompt + prompt, before.answer + answer)
+    }
+
+    /// Checkpoints come and go without end, and a family of metrics may not grow with them.
+    private func label(_ model: String?) -> String {
+        guard let model else { return "" }
+        if names.contains(model) { return model }
+        guard names.count < Limits.countedModels else { return "other" }
+        names.insert(model)
+        return model
+    }
+
+    private var names: Set<String> = []
 
     /// As Prometheus reads it (text format 0.0.4).
     func text(
@@ -63,8 +89,21 @@ final class ServeMetrics {
             family(name, kind, help, [" \(value)"])
         }
         family(
-            "skein_serve_requests_total", "counter", "Requests answered, by endpoint and status.",
-            requests.map { "{endpoint=\"\($0.endpoint)\",status=\"\($0.status)\"} \($0.count)" })
+            "skein_serve_requests_total", "counter",
+            "Requests answered, by endpoint, status and model.",
+            requests.sorted { $0.key < $1.key }.map { kind, count in
+                "{endpoint=\"\(kind.endpoint)\",status=\"\(kind.status)\",model=\"\(kind.model)\"} "
+                    + "\(count)"
+            })
+        let models = tokens.sorted { $0.key < $1.key }
+        family(
+            "skein_serve_model_prompt_tokens_total", "counter",
+            "Tokens of prompts, by the model that answered.",
+            models.map { "{model=\"\($0.key)\"} \($0.value.prompt)" })
+        family(
+            "skein_serve_model_answer_tokens_total", "counter",
+            "Tokens of answers, also of those that were cut, by the model that answered.",
+            models.map { "{model=\"\($0.key)\"} \($0.value.answer)" })
         single(
             "skein_serve_requests_abandoned_total", "counter",
             "Requests whose client went away before the answer was complete.", abandoned)

@@ -7,8 +7,11 @@ enum ServeRoute {
     /// Takes a body and answers later.
     case work(ServeWork)
 
-    /// nil: there is nothing.
+    /// nil: there is nothing. What begins with `/v1` is there without it, too: clients whose base URL
+    /// lacks it ask so.
     init?(_ path: String) {
+        let short = ["/chat/completions", "/completions", "/models"].contains(path)
+        let path = short || path.hasPrefix("/models/") ? "/v1" + path : path
         switch path {
         case "/": self = .page
         case "/health", "/healthz": self = .health

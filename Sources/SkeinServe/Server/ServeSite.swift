@@ -3,10 +3,11 @@ import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
 import SkeinModels
+import SkeinSockets
 
 /// What the server answers. Lives on the server's thread: long work goes to other threads, and their
 /// results come back with `post`.
-final class ServeSite: HTTPSite {
+final class ServeSite {
     /// The parts that answer, made before the site.
     struct Parts: Sendable {
         var preparation: Preparation
@@ -25,17 +26,20 @@ final class ServeSite: HTTPSite {
         var logsRequests: Bool
     }
 
-    private let parts: Parts
+    let parts: Parts
+    private let loop: any Clock
     /// Runs something on the server's thread.
     private let post: @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
-    private var exchanges: [RequestID: Exchange] = [:]
+    var exchanges: [RequestID: Exchange] = [:]
     /// Those whose clients are gone, until the engine has ended what it did for them.
     private var leaving: [RequestID: Exchange] = [:]
-    private let metrics = ServeMetrics()
+    let metrics = ServeMetrics()
     private var next: UInt64 = 0
+    /// Requests that were answered at once.
+    var others: UInt64 = 0
     /// Tells this server's requests from those of its next start.
-    private let start: UInt64
-    private var isStopping = false
+    let start: UInt64
+    var isStopping = false
     /// What was said of schemas that cannot be held as a whole.
     private var remarks: Set<String> = []
     /// Bytes of what the engine told and slow clients were not.
@@ -44,178 +48,27 @@ final class ServeSite: HTTPSite {
     private var waitingBytes = 0
     /// Requests whose clients went away while other threads have work for them.
     private var unwantedWorks = 0
-    private var logRate = LineRate(burst: Limits.logLines, interval: .milliseconds(50))
-    private let born: ContinuousClock.Instant
-    private let page = ChatPage()
+    private let requestLog: RequestLog?
+    let page = ChatPage()
 
     init(
-        _ parts: Parts,
+        _ parts: Parts, loop: any Clock,
         post: @escaping @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
     ) {
         self.parts = parts
+        self.loop = loop
         self.post = post
         start = parts.sources.random()
-        born = parts.sources.instant()
-    }
-
-    // MARK: Routes
-
-    /// What a head shows to be wrong is answered before its body comes, and so is what needs none.
-    func admit(_ head: HTTPRequest) -> HTTPAdmission {
-        switch outcome(of: head) {
-        case .response(let response): .answered(response)
-        case .work: .body(limit: parts.bodyBytes)
-        }
-    }
-
-    func knows(_ head: HTTPRequest) -> Bool { parts.access.knows(head) }
-
-    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
-        guard status == .serviceUnavailable else { return APIError(status, words).response }
-        // Who has sent half a request hears what all others do.
-        return (isStopping ? .stopping : APIError(status, words, retryAfter: 1)).response
-    }
-
-    func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        switch outcome(of: request) {
-        case .response(let response): .response(response)
-        case .work(let work): begin(work, request)
-        }
-    }
-
-    /// What comes of a request, as far as its head decides.
-    private enum Outcome {
-        case response(HTTPResponse)
-        /// Takes a body.
-        case work(ServeWork)
-    }
-
-    private func outcome(of head: HTTPRequest) -> Outcome {
-        if head.method == "OPTIONS" { return .response(parts.access.preflight(head)) }
-        if let refusal = parts.access.refusal(of: head) {
-            return .response(answer(head, "-", refusal.response))
-        }
-        guard let route = ServeRoute(head.path) else {
-            return .response(
-                answer(
-                    head, "-",
-                    APIError(
-                        .notFound,
-                        "there is nothing at \(APIError.printable(head.path)): docs/SERVING.md "
-                            + "lists what is served", code: "unknown_path"
-                    ).response))
-        }
-        if case .work(let work) = route, head.method == "POST" {
-            guard isStopping else { return .work(work) }
-            return .response(answer(head, work.rawValue, APIError.stopping.response))
-        }
-        return .response(answer(head, to: route))
-    }
-
-    private func answer(_ request: HTTPRequest, to route: ServeRoute) -> HTTPResponse {
-        switch route {
-        case .work: return answer(request, "-", wrongMethod("POST"))
-        case _ where !["GET", "HEAD"].contains(request.method):
-            return answer(request, "-", wrongMethod("GET"))
-        case .page:
-            return answer(
-                request, "/",
-                HTTPResponse(
-                    .ok, contentType: ChatPage.contentType, headers: page.headers, body: page.html))
-        case .health:
-            return answer(
-                request, "/health",
-                isStopping
-                    ? APIError.stopping.response
-                    : HTTPResponse(json: .object([("status", .string("ok"))])))
-        case .models: return answer(request, "/v1/models", models)
-        case .model(let name): return answer(request, "/v1/models", model(name))
-        case .metrics: return answer(request, "/metrics", metricsText)
-        case .tokenizerInfo:
-            return answer(
-                request, "/tokenizer_info", HTTPResponse(json: parts.preparation.tokenizerInfo))
-        }
-    }
-
-    private func answer(
-        _ request: HTTPRequest, _ endpoint: String, _ response: HTTPResponse
-    ) -> HTTPResponse {
-        metrics.count(endpoint, response.status.rawValue)
-        var response = response
-        response.headers += parts.access.headers(for: request)
-        return response
-    }
-
-    private func wrongMethod(_ allowed: String) -> HTTPResponse {
-        var response = APIError(
-            .methodNotAllowed, "this path takes \(allowed)", code: "method_not_supported"
-        ).response
-        response.headers.append(("Allow", allowed))
-        return response
-    }
-
-    // MARK: What is answered at once
-
-    private var models: HTTPResponse {
-        HTTPResponse(
-            json: .object([
-                ("object", .string("list")),
-                ("data", .array(parts.preparation.models.list.map(entry))),
-            ]))
-    }
-
-    private func model(_ name: String) -> HTTPResponse {
-        let all = parts.preparation.models.list
-        guard let found = all.first(where: { $0.id == name }) else {
-            return APIError.unknownModel(name, known: all.map(\.id)).response
-        }
-        return HTTPResponse(json: entry(found))
-    }
-
-    private func entry(_ model: ServedModel) -> JSONLine.Value {
-        .object([
-            ("id", .string(model.id)), ("object", .string("model")),
-            ("created", .integer(model.created)), ("owned_by", .string("skein")),
-            ("root", .string(model.root)), ("parent", model.parent.map { .string($0) } ?? .null),
-            ("step", model.step.map { .integer($0) } ?? .null),
-            ("max_model_len", .integer(parts.preparation.context)),
-            ("sampling", sampling(model)),
-        ])
-    }
-
-    /// How this model's tokens are picked where a request does not say.
-    private func sampling(_ model: ServedModel) -> JSONLine.Value {
-        // As it was written, not as the nearest Float.
-        func number(_ value: Float) -> JSONLine.Value {
-            .number(Double("\(value)") ?? Double(value))
-        }
-        let usual = parts.preparation.sampling.sampler(hasAdapter: model.isAdapter)
-        return .object([
-            ("temperature", number(usual.temperature)), ("top_k", .integer(usual.topK)),
-            ("top_p", number(usual.topP)), ("min_p", number(usual.minP)),
-            ("repetition_penalty", number(usual.penalties.repetition)),
-        ])
-    }
-
-    private var metricsText: HTTPResponse {
-        var prefixes = PrefixFigures()
-        if let cache = parts.prefixes {
-            let usage = cache.usage
-            prefixes = PrefixFigures(
-                bytes: usage.bytes, limit: cache.byteLimit, evicted: usage.evicted)
-        }
-        return HTTPResponse(
-            contentType: "text/plain; version=0.0.4; charset=utf-8",
-            body: Array(
-                metrics.text(
-                    parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,
-                    open: exchanges.count, cacheLimit: parts.cacheLimit
-                ).utf8))
+        requestLog =
+            parts.logsRequests
+            ? RequestLog(
+                parts.log, base: parts.preparation.models.base.id, clock: parts.sources.instant)
+            : nil
     }
 
     // MARK: What is answered later
 
-    private func begin(_ work: ServeWork, _ request: HTTPRequest) -> HTTPAnswer {
+    func begin(_ work: ServeWork, _ request: HTTPRequest) -> HTTPAnswer {
         if let reason = fullness(for: request.body.count) {
             let error = APIError.overloaded(reason, retryAfter: retryAfter)
             return .response(answer(request, work.rawValue, error.response))
@@ -249,9 +102,13 @@ final class ServeSite: HTTPSite {
     private func begin(_ work: ServeWork, _ request: HTTPRequest, _ reply: HTTPReply) {
         let id = RequestID(number: next)
         next += 1
+        let name = ServeAccess.name(
+            of: request, else: "req-" + RequestNames.text(start, id.number))
         let exchange = Exchange(
-            id, endpoint: work.rawValue, owner: parts.access.owner(of: request), reply: reply,
-            headers: parts.access.headers(for: request), clock: parts.sources.instant)
+            id, endpoint: work.rawValue, owner: parts.access.owner(of: request), name: name,
+            reply: reply,
+            headers: parts.access.headers(for: request) + [("X-Request-Id", name)],
+            clock: parts.sources.instant)
         exchanges[id] = exchange
         reply.onEnd = { [weak self] in self?.isGone(id) }
         exchange.onRoom = { [weak self] in self?.tellMore(id) }
@@ -313,6 +170,7 @@ final class ServeSite: HTTPSite {
             exchange.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
             parts.engine.submit(plan.jobs)
             if let header = plan.droppedHeader { remark(onDropped: header.value) }
+            if plan.format.streams { beginSoon(exchange) }
             return
         }
         close(exchange)
@@ -324,6 +182,15 @@ final class ServeSite: HTTPSite {
         parts.log.warning(
             "answers are not held to these parts of a request's schema: \(places); with "
                 + "\"strict\": true such a request is refused")
+    }
+
+    /// Begins a stream that has waited long for its first token, so that neither its client nor a proxy
+    /// gives it up. What goes wrong later is told as an event, as OpenAI and vLLM tell it.
+    private func beginSoon(_ exchange: Exchange) {
+        let id = exchange.id
+        let left = parts.sources.streamPatience - .seconds(exchange.seconds)
+        loop.setAlarm(after: max(.zero, left)) { [weak self] in self?.exchanges[id]?.beginWaiting()
+        }
     }
 
     /// Takes what the engine tells.
@@ -427,25 +294,14 @@ final class ServeSite: HTTPSite {
             finishedSeconds += exchange.seconds
         }
         let status = exchange.status?.rawValue ?? 0
-        metrics.count(exchange.endpoint, status)
+        metrics.count(exchange.endpoint, status, model: exchange.model)
         note(exchange, String(status))
     }
 
     private func note(_ exchange: Exchange, _ status: String) {
-        guard parts.logsRequests, let leftOut = logRate.admit(at: parts.sources.instant() - born)
-        else { return }
-        if leftOut > 0 { parts.log.info("\(leftOut) requests were not logged") }
-        parts.log.info(
-            "POST \(exchange.endpoint) \(status) in \(Figures.fixed(exchange.seconds, 2)) s: "
-                + "\(exchange.promptTokens) prompt tokens (\(exchange.cachedTokens) cached), "
-                + "\(exchange.answerTokens) answer tokens",
-            [
-                ("endpoint", .string(exchange.endpoint)), ("status", .string(status)),
-                ("seconds", .number(exchange.seconds)),
-                ("prompt_tokens", .integer(exchange.promptTokens)),
-                ("cached_tokens", .integer(exchange.cachedTokens)),
-                ("answer_tokens", .integer(exchange.answerTokens)),
-            ])
+        metrics.count(
+            exchange.model, prompt: exchange.promptTokens, answer: exchange.answerTokens)
+        requestLog?.note(exchange, status)
     }
 
     func finish() { isStopping = true }
