@@ -179,6 +179,10 @@ struct ServeCommand: Command {
         }
     }
 
+    private enum Phase: Sendable {
+        case loading, serving, stopped
+    }
+
     func run(_ io: CommandIO) throws {
         var options = options
         if let keyFile {
@@ -186,19 +190,32 @@ struct ServeCommand: Command {
                 text: BoundedInput.read(path: keyFile, limit: 1 << 20), path: keyFile)
             if let warning = APIKeys.warning(of: keyFile) { io.log.warning(warning) }
         }
-        let stopped = Condition(false)
+        let phase = Condition(Phase.loading)
         let log = io.log
+        let door = try ServeDoor(options)
         io.interrupt.listen {
+            if phase.change({ phase in
+                defer { phase = .stopped }
+                return phase == .loading
+            }) {
+                // There is no answer to wait for, and what is being read is not stopped halfway.
+                log.info("stopped while the model was being read")
+                InterruptFlag.endAtOnce(.done)
+            }
             log.info("finishing the answers under way; interrupt again to stop at once")
-            stopped.change { $0 = true }
         }
-        let server = try OpenAIServer(ModelDirectory.open(model), options, log: log)
+        log.info(
+            "reading the model; until it is there, requests to \(door.address) get 503",
+            [("loading", .string(door.address))])
+        let server = try OpenAIServer(
+            ModelDirectory.open(model), options, door: door, log: log)
+        phase.change { if $0 == .loading { $0 = .serving } }
         if !server.isLoopback, options.keys.isEmpty {
             log.warning(
                 "anybody who reaches \(server.address) may use the model: give --api-key-file")
         }
         log.info("listening on \(server.url)", [("url", .string(server.url))])
-        _ = stopped.wait { $0 ? true : nil }
+        _ = phase.wait { $0 == .stopped ? true : nil }
         if !server.drain(grace: grace) {
             log.warning("some answers were cut off after \(grace)")
         }

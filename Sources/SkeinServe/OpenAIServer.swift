@@ -77,23 +77,29 @@ package final class OpenAIServer: Sendable {
     /// Whether only this machine can reach it.
     package var isLoopback: Bool { http.isLoopback }
 
-    /// Loads the model and the adapters, and begins to listen.
+    /// Loads the model and the adapters, and begins to answer.
     ///
     /// - Parameters:
     ///   - model: the base.
     ///   - options: what is served.
+    ///   - door: the port, bound already with the same options, which an error closes; nil: it is bound
+    ///     now.
     ///   - sources: clocks and random numbers.
     ///   - log: what happens.
     /// - Throws: `ServeError`, `SocketError`; what reading the model and the adapters throws.
     package init(
-        _ model: ModelDirectory, _ options: Options, sources: ServeSources = ServeSources(),
-        log: Log
+        _ model: ModelDirectory, _ options: Options, door: ServeDoor? = nil,
+        sources: ServeSources = ServeSources(), log: Log
     ) throws {
+        // A port that is taken is known before anything that takes long.
+        let door = try door ?? ServeDoor(options, sources: sources)
+        var isOpen = false
+        defer { if !isOpen { door.close() } }
+        http = door.http
+        address = door.address
         let tokenizer = try Tokenizer(
             model: model.raw, embeddings: model.configuration.vocabularySize)
         // What can be refused is refused before anything that takes long.
-        let name = try NetworkAddress(parsing: options.listen)
-        let addresses = try name.resolved(for: .listening)
         let served = options.name ?? Self.name(of: model.path)
         guard ServedModels.isName(served) else {
             throw ServeError.badName(name: APIError.printable(served), from: .base)
@@ -163,29 +169,20 @@ package final class OpenAIServer: Sendable {
                 sampling: sampling)
             let parts = ServeSite.Parts(
                 preparation: preparation, engine: engine, threads: threads,
-                access: ServeAccess(
-                    keys: options.keys, host: name.host, allowed: options.allowedHosts,
-                    origin: options.corsOrigin),
-                prefixes: prefixes, requests: options.parallel + options.queue,
+                access: door.access, prefixes: prefixes, requests: options.parallel + options.queue,
                 cacheLimit: plan.batch.cacheBytes,
                 bodyBytes: min(
                     Limits.bodyBytes,
                     max(
                         Limits.leastBodyBytes, plan.batch.context * Limits.bodyBytesPerToken)),
                 sources: sources, log: log, logsRequests: options.logsRequests)
-            var settings = HTTPServer.Settings()
-            let descriptors = HTTPServer.raiseDescriptorLimit(to: options.connections + 256)
-            settings.connections = max(16, min(options.connections, descriptors - 256))
-            settings.bodyBytes = Limits.bodiesBytes
-            settings.times = sources.times
-            settings.yieldsToOthers = false
-            http = try HTTPServer(on: addresses, name: name, settings: settings) { clock in
+            try door.open { clock in
                 let site = ServeSite(parts, loop: clock) { body in box.post(body) }
                 box.take(site)
                 return site
             }
             box.take(http)
-            address = http.address
+            isOpen = true
         } catch {
             started.follower?.stop()
             started.threads?.stop()

@@ -68,6 +68,10 @@ struct APIError: Error, Equatable, Sendable {
             code: "rate_limit_exceeded", retryAfter: retryAfter)
     }
 
+    static let loading = APIError(
+        .serviceUnavailable, "the model is being read: try again in 2 s, or ask /health",
+        code: "loading", retryAfter: 2)
+
     static let stopping = APIError(
         .serviceUnavailable, "the server is shutting down: try another one, or later",
         code: "shutting_down", retryAfter: 5)

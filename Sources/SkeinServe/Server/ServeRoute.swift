@@ -7,6 +7,11 @@ enum ServeRoute {
     /// Takes a body and answers later.
     case work(ServeWork)
 
+    /// Whether a path asks if the server is there.
+    static func isHealth(_ path: String) -> Bool {
+        if case .health? = ServeRoute(path) { true } else { false }
+    }
+
     /// nil: there is nothing. What begins with `/v1` is there without it, too: clients whose base URL
     /// lacks it ask so.
     init?(_ path: String) {
