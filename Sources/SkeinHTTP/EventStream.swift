@@ -20,8 +20,8 @@ package final class EventStream {
     /// sends leaves out events that a later one replaces.
     package var isReady: Bool { connection?.hasRoom ?? false }
 
-    /// Whether so little waits for the client that more may be sent. Whoever must leave nothing out
-    /// holds it until then (`onRoom`).
+    /// Whether so little waits for the client that more may be sent. A site that must leave
+    /// nothing out holds it until then (`onRoom`).
     package var hasRoom: Bool { connection?.hasRoomForMore ?? false }
 
     /// Bytes that were sent and that the system has not taken for the client. One that is sent more

@@ -6,6 +6,7 @@ enum HTTPDate {
     ]
 
     /// - Parameter seconds: since 1970.
+    /// - Returns: the moment's name, of 29 characters.
     static func text(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         let (day, second) = seconds.quotientAndRemainder(dividingBy: 86400)

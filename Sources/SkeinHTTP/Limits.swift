@@ -30,7 +30,7 @@ enum Limits {
     static let pipelineBytes = 16 << 10
 
     /// Bytes that may wait for a client that follows events when another event comes. What is sent
-    /// at once may be longer: whoever sends waits until it has left.
+    /// at once may be longer: a site that sends much waits until it has left.
     static let streamBytes = 1 << 20
 
     /// Bytes that wait for a client at most when it is told that there is room: what 100 Mbit/s take in

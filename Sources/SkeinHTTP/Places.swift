@@ -2,8 +2,8 @@
 ///
 /// For a place, those leave first that were answered for the last time, then strangers that wait,
 /// then the slowest of the strangers that send a body or take an answer, then known clients that wait,
-/// then the slowest body of a known one. Whoever the site works for stays, and so do known clients
-/// that take an answer: it was made for them already.
+/// then the slowest body of a known one. Clients that the site works for stay, and so do known
+/// ones that take an answer: it was made for them already.
 struct Places {
     /// What a connection does.
     enum Occupation {

@@ -14,7 +14,7 @@ enum Limits {
 
     /// Bytes of what the engine told of answers and slow clients were not, roughly: beyond them, the
     /// client that holds most is dropped. 64 streams of a thousand tokens with 20 log-probabilities each
-    /// take 13 MB, and whoever reads holds next to nothing.
+    /// take 13 MB, and a client that reads holds next to nothing.
     static let heldBytes = 64 << 20
 
     /// Bytes of the header names that a browser asks for another site's page; openai-js sends 300.
