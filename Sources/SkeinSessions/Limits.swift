@@ -19,6 +19,10 @@ enum SessionLimits {
     static let grammars = 32
     /// Rounds of tool calls of one request.
     static let toolRounds = 16
+    /// Seconds for which a request waits for the end of the cancelled one before it. The model stops
+    /// before its next token, so that only a tool or a check of the program can go on; after ten seconds
+    /// people take a program for stuck.
+    static let cancelledSeconds = 10.0
     /// Seconds after which a refused request may be tried again.
     static let retryAfterSeconds = 1.0
     /// Bytes of a file that names a model: a path has at most 4,096.

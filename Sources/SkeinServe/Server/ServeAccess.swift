@@ -85,7 +85,7 @@ struct ServeAccess: Sendable {
     }
 
     /// Headers of answers that a page of another site may read beside those that it always may.
-    private static let exposed = "Retry-After, X-Request-Id"
+    private static let exposed = "Retry-After, X-Request-Id, X-Skein-Dropped"
 
     /// Headers that a page may send: those that its browser asks for, such as openai-js's
     /// `x-stainless-*`, if they are names. The key is what protects the server, not their list.

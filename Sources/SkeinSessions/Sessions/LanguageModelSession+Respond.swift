@@ -10,15 +10,16 @@ extension LanguageModelSession {
     ///   - options: how tokens are picked, and how many there may be.
     /// - Returns: the reply; the text is its `content`.
     /// - Throws: `GenerationError`, `ToolCallError`, `OptionsError`, `SystemLanguageModel.Adapter.AssetError`;
-    ///   `CancellationError` if the task is cancelled.
+    ///   `CancellationError` if the task is cancelled. While another request is under way,
+    ///   `GenerationError.concurrentRequests`, unless that one was cancelled: its end is waited for, ten
+    ///   seconds at most.
     @discardableResult
     nonisolated(nonsending)
         public func respond(
             to prompt: Prompt, options: GenerationOptions = GenerationOptions()
         ) async throws -> Response<String>
     {
-        try begin()
-        let turn = try await turn(Ask(prompt: prompt, form: .text, options: options))
+        let turn = try await answer(Ask(prompt: prompt, form: .text, options: options))
         return Response(turn, Self.text(of: turn.content))
     }
 
@@ -75,8 +76,7 @@ extension LanguageModelSession {
             options: GenerationOptions = GenerationOptions()
         ) async throws -> Response<GeneratedContent>
     {
-        try begin()
-        let turn = try await turn(
+        let turn = try await answer(
             Ask(
                 prompt: prompt, form: .structure(schema, name: schema.name),
                 includesSchema: includeSchemaInPrompt, options: options))
@@ -146,8 +146,7 @@ extension LanguageModelSession {
             includeSchemaInPrompt: Bool = true, options: GenerationOptions = GenerationOptions()
         ) async throws -> Response<Content>
     {
-        try begin()
-        let turn = try await turn(
+        let turn = try await answer(
             Ask(
                 prompt: prompt,
                 form: .structure(Content.generationSchema, name: TypeName.of(Content.self)),

@@ -3,20 +3,22 @@ extension LanguageModelSession {
     /// iterates or collects.
     private func stream<Content>(_ ask: Ask) -> ResponseStream<Content> {
         let feed = StreamFeed()
+        let request = SessionRequest()
         do {
-            try begin()
+            try take(request)
         } catch {
             feed.finish(.failure(error))
-            return ResponseStream(handle: StreamHandle(feed, nil))
+            return ResponseStream(handle: StreamHandle(feed, nil, request))
         }
         let task = Task { [self] in
             do {
+                try await turnCame(for: request)
                 feed.finish(.success(try await turn(ask) { feed.put($0) }))
             } catch {
                 feed.finish(.failure(error))
             }
         }
-        return ResponseStream(handle: StreamHandle(feed, task))
+        return ResponseStream(handle: StreamHandle(feed, task, request))
     }
 
     // MARK: Text

@@ -24,7 +24,7 @@ extension LanguageModelSession {
         }
     }
 
-    /// Answers a request that has begun, and ends it.
+    /// Answers the running request, and ends it.
     ///
     /// - Parameters:
     ///   - ask: what is asked.

@@ -17,8 +17,13 @@ import Synchronization
 public final class LanguageModelSession: Sendable, Observable {
     struct State {
         var transcript: Transcript
-        var isResponding = false
+        /// What is being answered.
+        var running: SessionRequest?
+        /// What waits for the end of the running one, which was cancelled.
+        var next: WaitingRequest?
         var usage = Usage()
+        /// How long a request waits for the end of a cancelled one.
+        var patience = Duration.seconds(SessionLimits.cancelledSeconds)
         /// Reads the next prompt's beginning.
         var warming: Task<Void, Never>?
     }
@@ -139,7 +144,7 @@ public final class LanguageModelSession: Sendable, Observable {
     /// Whether a request is under way: from its start to its end, errors and cancellation included.
     public var isResponding: Bool {
         registrar.access(self, keyPath: \.isResponding)
-        return state.withLock { $0.isResponding }
+        return state.withLock { $0.running != nil }
     }
 
     /// All that was said so far.
@@ -159,29 +164,6 @@ public final class LanguageModelSession: Sendable, Observable {
     ) {
         registrar.withMutation(of: self, keyPath: keyPath) { state.withLock { body(&$0) } }
     }
-
-    /// Begins a request.
-    ///
-    /// - Throws: `GenerationError.concurrentRequests` if one is under way, which goes on undisturbed;
-    ///   the session's flaw.
-    func begin() throws {
-        if let flaw { throw flaw }
-        let isTaken = state.withLock { state in
-            defer { state.isResponding = true }
-            return state.isResponding
-        }
-        if isTaken {
-            throw GenerationError.concurrentRequests(
-                .init(
-                    debugDescription:
-                        "this session is answering a request already: wait for it, or "
-                        + "look at isResponding first", limit: 1, count: 2))
-        }
-        registrar.withMutation(of: self, keyPath: \.isResponding) {}
-    }
-
-    /// Ends a request.
-    func end() { change(\.isResponding) { $0.isResponding = false } }
 
     // MARK: Getting ready
 

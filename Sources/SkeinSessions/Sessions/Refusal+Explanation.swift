@@ -8,7 +8,8 @@ extension LanguageModelSession.GenerationError.Refusal {
     public var explanationStream: LanguageModelSession.ResponseStream<String> {
         let feed = StreamFeed()
         feed.finish(.success(turn))
-        return LanguageModelSession.ResponseStream(handle: StreamHandle(feed, nil))
+        return LanguageModelSession.ResponseStream(
+            handle: StreamHandle(feed, nil, SessionRequest()))
     }
 
     private var text: String {

@@ -65,7 +65,7 @@ extension LanguageModelSession {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws -> Snapshot? {
-                while let (content, version) = try await handle.feed.next(after: seen) {
+                while let (content, version) = try await nextContent(isolation: actor) {
                     seen = version
                     // No value can be made of some beginnings, such as of an enum's.
                     guard
@@ -76,6 +76,18 @@ extension LanguageModelSession {
                 }
                 token.finish()
                 return nil
+            }
+
+            /// The latest content. A task that is cancelled while it waits wants the reply no longer, and
+            /// the request knows that at once, before the loop has been left.
+            private func nextContent(
+                isolation actor: isolated (any Actor)?
+            ) async throws -> (GeneratedContent, Int)? {
+                try await withTaskCancellationHandler {
+                    try await handle.feed.next(after: seen)
+                } onCancel: { [handle] in
+                    handle.cancel()
+                }
             }
         }
     }

@@ -110,6 +110,9 @@ final class StreamFeed: Sendable {
         }
     }
 
+    /// Whether a task waits for what comes next.
+    var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
+
     private func wake(_ number: UInt64) {
         state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
     }
@@ -119,15 +122,21 @@ final class StreamFeed: Sendable {
 final class StreamHandle: Sendable {
     let feed: StreamFeed
     private let task: Task<Void, Never>?
+    private let request: SessionRequest
 
-    init(_ feed: StreamFeed, _ task: Task<Void, Never>?) {
+    init(_ feed: StreamFeed, _ task: Task<Void, Never>?, _ request: SessionRequest) {
         self.feed = feed
         self.task = task
+        self.request = request
     }
 
-    func cancel() { task?.cancel() }
+    /// Marks the request first: its task may not have begun, and the next request looks at the mark.
+    func cancel() {
+        request.cancel()
+        task?.cancel()
+    }
 
-    deinit { task?.cancel() }
+    deinit { cancel() }
 }
 
 /// An iteration; one that ends before the reply does cancels the request.

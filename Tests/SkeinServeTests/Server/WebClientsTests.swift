@@ -43,7 +43,7 @@ import Testing
         #expect(value("Access-Control-Allow-Headers", in: without) == usual)
         let headers = access.headers(for: request("POST", [("origin", "https://chat.example")]))
         let exposed = headers.first { $0.name == "Access-Control-Expose-Headers" }
-        #expect(exposed?.value == "Retry-After, X-Request-Id")
+        #expect(exposed?.value == "Retry-After, X-Request-Id, X-Skein-Dropped")
     }
 
     @Test("a host that was named is answered, and one that an absolute target names is checked")
