@@ -25,6 +25,9 @@ enum SessionLimits {
     static let cancelledSeconds = 10.0
     /// Seconds after which a refused request may be tried again.
     static let retryAfterSeconds = 1.0
+    /// Seconds between two looks at what tells no changes: files, free memory, the environment. A look
+    /// takes a tenth of a millisecond.
+    static let lookSeconds = 1.0
     /// Bytes of a file that names a model: a path has at most 4,096.
     static let modelNameBytes = 8192
 }

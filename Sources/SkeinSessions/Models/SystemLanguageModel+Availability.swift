@@ -1,7 +1,6 @@
 import Foundation
 import Observation
 import SkeinBasics
-import Synchronization
 
 extension SystemLanguageModel {
     /// Whether a model can be asked.
@@ -23,11 +22,40 @@ extension SystemLanguageModel {
     }
 
     /// Whether the model can be asked now. Its files are looked at each time, so what changes is seen
-    /// without a restart; views that observe the model are told when it is being loaded and when it is.
+    /// without a restart.
+    ///
+    /// Observers are told at once when the model begins to be loaded, is loaded or is unloaded, and within
+    /// a second when files, free memory or the environment change: these are looked at once a second from
+    /// the first reading on, as long as the model is held.
     ///
     /// `SKEIN_SIMULATE_UNAVAILABLE` set to one of the reasons' names simulates it, for tests.
     public var availability: Availability {
         registrar.access(self, keyPath: \.availability)
+        return noted.availability
+    }
+
+    /// What there is, and those who observe it hear of changes from now on.
+    var noted: Sight {
+        let sight = sight
+        AvailabilityNews.shared.note(self, sight)
+        return sight
+    }
+
+    /// What can change without a sign.
+    struct Sight: Equatable, Sendable {
+        var availability: Availability
+        var contextSize: Int
+        var languages: Set<Locale.Language>
+    }
+
+    /// What there is.
+    var sight: Sight {
+        Sight(
+            availability: currentAvailability, contextSize: currentContextSize,
+            languages: currentLanguages)
+    }
+
+    private var currentAvailability: Availability {
         if let reason = Self.simulatedReason { return .unavailable(reason) }
         if script != nil { return .available }
         let path: String
@@ -64,12 +92,12 @@ extension SystemLanguageModel {
             let task = Task { [weak self] in
                 var last: Availability?
                 while !Task.isCancelled {
-                    guard let model = self, let now = try? await Aside.run({ model.availability })
+                    guard let model = self, let now = try? await Aside.run({ model.sight })
                     else { break }
-                    if now != last { continuation.yield(now) }
-                    last = now
+                    if now.availability != last { continuation.yield(now.availability) }
+                    last = now.availability
                     do {
-                        try await Task.sleep(for: .seconds(1))
+                        try await Task.sleep(for: .seconds(SessionLimits.lookSeconds))
                     } catch {
                         break
                     }
@@ -91,31 +119,10 @@ extension SystemLanguageModel {
         }
     }
 
-    /// Whoever observes the availability looks again.
-    fileprivate func availabilityMayHaveChanged() {
+    /// Observers look again.
+    func mayHaveChanged() {
         registrar.withMutation(of: self, keyPath: \.availability) {}
-    }
-}
-
-/// Tells all models of this process when one of them was loaded or unloaded.
-final class AvailabilityNews: Sendable {
-    static let shared = AvailabilityNews()
-
-    private struct Listener {
-        weak var model: SystemLanguageModel?
-    }
-
-    private let listeners = Mutex([Listener]())
-
-    func add(_ model: SystemLanguageModel) {
-        listeners.withLock { listeners in
-            listeners.removeAll { $0.model == nil }
-            listeners.append(Listener(model: model))
-        }
-    }
-
-    func tell() {
-        let models = listeners.withLock { $0.compactMap(\.model) }
-        for model in models { model.availabilityMayHaveChanged() }
+        registrar.withMutation(of: self, keyPath: \.contextSize) {}
+        registrar.withMutation(of: self, keyPath: \.supportedLanguages) {}
     }
 }

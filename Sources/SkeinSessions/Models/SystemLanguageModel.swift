@@ -175,6 +175,11 @@ public final class SystemLanguageModel: Sendable, Observable {
     /// Tokens of one session at once, prompts and replies together: 4,096 unless `resources` says
     /// otherwise, and never more than the model was made for, once its file has been looked at.
     public var contextSize: Int {
+        registrar.access(self, keyPath: \.contextSize)
+        return noted.contextSize
+    }
+
+    var currentContextSize: Int {
         if let script { return script.contextSize }
         guard let facts = try? ModelFacts.of(place.path()) else { return resources.contextSize }
         return min(resources.contextSize, facts.contextLength)
@@ -182,6 +187,11 @@ public final class SystemLanguageModel: Sendable, Observable {
 
     /// The languages that the model's files name; English if they name none.
     public var supportedLanguages: Set<Locale.Language> {
+        registrar.access(self, keyPath: \.supportedLanguages)
+        return noted.languages
+    }
+
+    var currentLanguages: Set<Locale.Language> {
         let names = (try? ModelFacts.of(place.path()))?.languages ?? []
         return Set((names.isEmpty ? ["en"] : names).map { Locale.Language(identifier: $0) })
     }

@@ -1,6 +1,8 @@
 import Foundation
+import Observation
 import SkeinFormats
 import SkeinTestSupport
+import Synchronization
 import Testing
 
 @testable import SkeinSessions
@@ -48,6 +50,52 @@ struct AvailabilityTests {
         }
     }
 
+    @Test("Observers hear that the files come and go, and of what the files say")
+    func observed() async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let model = SystemLanguageModel(model: URL(filePath: directory + "/tiny.gguf"))
+            /// Counts what is heard; observers are told once, as of all observed values.
+            func observe<Value: Equatable>(
+                _ value: @escaping @autoclosure () -> Value, expecting expected: Value
+            ) -> Heard {
+                let heard = Heard()
+                let now = withObservationTracking(value) { heard.tell() }
+                #expect(now == expected)
+                return heard
+            }
+            let isThere = observe(model.isAvailable, expecting: false)
+            let context = observe(model.contextSize, expecting: 4096)
+            AvailabilityNews.shared.look()
+            #expect(!isThere.isTold && !context.isTold)
+            _ = try SessionCase(in: directory, context: 512)
+            AvailabilityNews.shared.look()
+            #expect(isThere.isTold && context.isTold)
+            #expect(model.contextSize == 512)
+            let isGone = observe(model.availability, expecting: .available)
+            try FileManager.default.removeItem(atPath: directory + "/tiny.gguf")
+            // Another reader saw the change before the observers were told.
+            #expect(!model.isAvailable)
+            AvailabilityNews.shared.look()
+            #expect(isGone.isTold)
+        }
+    }
+
+    @Test("Observers hear within a second, without being asked to look")
+    func heard() async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let model = SystemLanguageModel(model: URL(filePath: directory + "/tiny.gguf"))
+            let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+            _ = withObservationTracking {
+                model.availability
+            } onChange: {
+                continuation.yield()
+            }
+            _ = try SessionCase(in: directory)
+            for await _ in changes { break }
+            #expect(model.isAvailable)
+        }
+    }
+
     @Test("Languages are those that the files name")
     func languages() {
         func languages(_ text: String) -> [String] { ModelFiles.languages(ofCard: text) }
@@ -59,4 +107,13 @@ struct AvailabilityTests {
         #expect(languages("---\nlanguage: multilingual\n---").isEmpty)
         #expect(languages("# No card\nlanguage: en").isEmpty)
     }
+}
+
+/// Whether an observer was told.
+private final class Heard: Sendable {
+    private let told = Atomic<Bool>(false)
+
+    var isTold: Bool { told.load(ordering: .acquiring) }
+
+    func tell() { told.store(true, ordering: .releasing) }
 }
