@@ -5,6 +5,6 @@ struct SchemaBlock: Sendable {
 
     /// - Throws: `GenerationSchema.SchemaError`.
     init(_ schema: GenerationSchema) throws {
-        text = "\n\nAnswer with JSON of this schema:\n\(try schema.jsonText())"
+        text = "\n\nGive \(SchemaOutline(try schema.json()).text) as JSON."
     }
 }
