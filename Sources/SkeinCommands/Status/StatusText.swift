@@ -7,13 +7,15 @@ enum StatusText {
     /// The sentence of `--why`.
     static func why(of snapshot: RunSnapshot) -> String { printable(snapshot.waiting.sentence) }
 
-    /// The run, what it waits for, and a line for each worker; ends with a line break.
+    /// The run, what goes on, and a line for each worker; ends with a line break.
     static func table(of snapshot: RunSnapshot) -> String {
-        var text = "\(run(snapshot))\n\(why(of: snapshot))\n"
+        var text = "\(run(snapshot))\n\(printable(snapshot.waiting.brief))\n"
         if let step = snapshot.run.otherEnginesFromStep {
             text += RunFile.otherEngines(from: step) + "\n"
         }
         if let doubt = doubt(snapshot.run) { text += doubt + "\n" }
+        // One process that trains alone has no workers, and leases nothing.
+        guard snapshot.run.term != nil else { return text }
         text += "\n"
         let shown = snapshot.workers.prefix(mostWorkers)
         let absent = snapshot.absent.prefix(mostWorkers)

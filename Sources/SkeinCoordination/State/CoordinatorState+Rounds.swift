@@ -84,8 +84,8 @@ extension CoordinatorState {
         let waiting = waiting(now: clock)
         switch waiting.culprit {
         case .nobody: break
-        case .coordinator: say(.log(.info, waiting.sentence))
-        case .worker, .absentees: say(.log(.warning, waiting.sentence))
+        case .coordinator, .worker, .absentees:
+            say(.log(waiting.isWell ? .info : .warning, waiting.sentence))
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-// The snapshot as JSON: its own facts in snake case, and three that follow from them, for readers
-// that only want text: `run.phase`, `why` and `waiting_seconds`. What is not known is null.
+// The snapshot as JSON: its own facts in snake case, and four that follow from them, for readers
+// that only want text: `run.phase`, `why`, `brief` and `waiting_seconds`. What is not known is null.
 extension RunSnapshot: Codable {
     /// One line.
     ///
@@ -24,7 +24,7 @@ extension RunSnapshot: Codable {
     }
 
     private enum CodingKeys: CodingKey {
-        case run, round, waiting, waitingSeconds, why, workerCount, workers, paused, counters
+        case run, round, waiting, waitingSeconds, why, brief, workerCount, workers, paused, counters
         case totals, absent, process
     }
 
@@ -117,6 +117,7 @@ extension RunSnapshot: Codable {
         try container.encode(waiting, forKey: .waiting)
         try container.encode(waiting.seconds, forKey: .waitingSeconds)
         try container.encode(waiting.sentence, forKey: .why)
+        try container.encode(waiting.brief, forKey: .brief)
         try container.encode(workerCount, forKey: .workerCount)
         try container.encode(workers, forKey: .workers)
         try container.encode(paused, forKey: .paused)

@@ -2,6 +2,23 @@
 // same, so this is the only place that has them.
 
 extension Waiting {
+    /// What goes on, in few words for as long as nothing is missing, overdue or lost; else `sentence`.
+    /// Without a full stop.
+    package var brief: String {
+        guard isWell else { return sentence }
+        let time = "(\(Self.words(seconds)))"
+        switch reason {
+        case .computingHere: return "computes \(work) \(time)"
+        case .closing: return "the coordinator closes \(work) \(time)"
+        case .checking: return "the coordinator checks results of \(work) \(time)"
+        case .computing(let index, let worker, _, _):
+            return "\(worker.name) computes \(piece) \(index) of \(work) \(time)"
+        case .untaken(_, let worker, _):
+            return "\(worker.name) gets work of \(work) as soon as its results are checked \(time)"
+        case .ended, .starting, .betweenRounds, .judging, .workersMissing, .away: return sentence
+        }
+    }
+
     /// One sentence without a full stop: who is waited for, since when, what comes next.
     package var sentence: String {
         let time = Self.words(seconds)
@@ -13,7 +30,7 @@ extension Waiting {
         case .betweenRounds(let activity):
             return "between steps: the coordinator \(activity) (for \(time)); then it leases the "
                 + "next step"
-        case .computingHere: return "\(beginning) this process, which computes it"
+        case .computingHere: return "this process has been computing \(work) for \(time)"
         case .closing:
             return "\(beginning) the coordinator: every \(piece) is accepted; it closes the round "
                 + "next"
@@ -46,12 +63,20 @@ extension Waiting {
         (round?.description ?? "the run") + " has waited \(Self.words(seconds)) for"
     }
 
+    /// "step 7", "the validation after step 7".
+    private var work: String {
+        switch round {
+        case .step, nil: round?.description ?? "the run"
+        case .validation, .references: "the \(round?.description ?? "")"
+        }
+    }
+
     private var piece: String { round?.pieceName ?? "piece" }
 
     private func sentence(of shortage: Shortage) -> String {
         let (missing, present) = (shortage.missing, shortage.present)
         var text =
-            "\(beginning) \(missing) more worker\(missing == 1 ? "" : "s") ("
+            "\(beginning) \(missing) more \(missing == 1 ? "worker" : "workers") ("
             + (shortage.hasBegun
                 ? "no worker is left"
                 : "\(present) of \(shortage.needed) needed \(present == 1 ? "is" : "are") here")

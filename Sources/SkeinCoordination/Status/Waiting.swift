@@ -97,6 +97,16 @@ package struct Waiting: Sendable, Equatable, Codable {
         self.seconds = seconds
     }
 
+    /// Whether nothing is missing, overdue or lost: the run goes on as it should.
+    package var isWell: Bool {
+        switch reason {
+        case .ended, .starting, .betweenRounds, .computingHere, .closing, .checking: true
+        case .computing(_, _, .expected, _), .computing(_, _, .unknown, _): true
+        case .untaken(_, _, let lost): lost == nil
+        case .computing, .judging, .workersMissing, .away: false
+        }
+    }
+
     /// Whom the run waits for.
     package var culprit: Culprit {
         switch reason {

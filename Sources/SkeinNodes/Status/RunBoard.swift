@@ -171,7 +171,7 @@ package final class RunBoard: Sendable {
 
     /// What a service manager is told of it: the sentence of `status --why`.
     package var serviceView: ServiceReporter.View {
-        ServiceReporter.View(sentence: view().snapshot.waiting.sentence, isReady: isPrepared)
+        ServiceReporter.View(sentence: view().snapshot.waiting.brief, isReady: isPrepared)
     }
 
     /// The report about the data; nil while the rows are still read.

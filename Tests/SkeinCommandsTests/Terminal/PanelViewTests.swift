@@ -32,8 +32,8 @@ import Testing
             Self.lines(Self.facts(), 100, 24) == [
                 "[#######-----------------------] step 12/48  epoch 1/3  loss 2.3140  385 tokens/s  "
                     + "ETA 5m 16s",
-                "loss 3.0000 #%-._  validation 2.5000 (best 2.4100, step 10)",
-                "step 13 has waited 3.1 s for this process, which computes it",
+                "loss 3.00 -> 2.31 #%-._  validation 2.5000 (best 2.4100, step 10)",
+                "computes step 13 (3.1 s)",
             ])
         #expect(Self.lines(Self.facts(), 100, 24, unicode: true)[1].contains("█▇▃▂▁"))
     }
@@ -109,6 +109,19 @@ import Testing
         ] as [([Double], Int, String)])
     func curves(values: [Double], columns: Int, text: String) {
         #expect(Sparkline.text(values, columns: columns, unicode: false) == text)
+    }
+
+    @Test("the way of the loss has digits that tell, also where it is small or not finite")
+    func way() {
+        var facts = Self.facts()
+        facts.losses = [.nan, 4.1254, 0.5, 0.0432]
+        facts.snapshot.run.loss = 0.0432
+        #expect(Self.lines(facts, 100, 24)[1].hasPrefix("loss 4.13 -> 0.0432 "))
+        facts.snapshot.run.loss = .infinity
+        #expect(Self.lines(facts, 100, 24)[1].hasPrefix("loss 4.13 -> inf "))
+        facts.losses = [4.1254]
+        facts.snapshot.run.loss = 4.1254
+        #expect(Self.lines(facts, 100, 24)[1].hasPrefix("loss 4.1254  validation"))
     }
 
     @Test("the line that stays has no remaining time, since the run may be interrupted")

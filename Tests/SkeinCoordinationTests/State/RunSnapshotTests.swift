@@ -22,7 +22,7 @@ struct RunSnapshotTests {
             .betweenRounds(activity: "applies AdamW"),
             "between steps: the coordinator applies AdamW (for 2.0 s); then it leases the next step"
         ),
-        (.computingHere, "step 7 has waited 2.0 s for this process, which computes it"),
+        (.computingHere, "this process has been computing step 7 for 2.0 s"),
         (
             .closing,
             "step 7 has waited 2.0 s for the coordinator: every micro-batch is accepted; it closes "
@@ -96,6 +96,59 @@ struct RunSnapshotTests {
         #expect(object["why"] as? String == sentence)
         #expect(object["waiting_seconds"] as? Double == 2)
         #expect((object["run"] as? [String: Any])?["loss"] is NSNull)
+    }
+
+    private static func computing(_ outlook: Waiting.Outlook) -> Waiting.Reason {
+        .computing(piece: 3, worker: peer, outlook: outlook, elsewhere: .anotherWorker)
+    }
+
+    /// What is said while all is well; nil: the whole sentence.
+    private static let briefs: [(Waiting.Reason, String?)] = [
+        (.computingHere, "computes step 7 (2.0 s)"),
+        (.closing, "the coordinator closes step 7 (2.0 s)"),
+        (
+            .checking(piece: 3, worker: "w1", unchecked: 2),
+            "the coordinator checks results of step 7 (2.0 s)"
+        ),
+        (
+            computing(.expected(inSeconds: 0, overdueInSeconds: 4)),
+            "w1 computes micro-batch 3 of step 7 (2.0 s)"
+        ),
+        (
+            computing(.unknown(overdueInSeconds: 4)), "w1 computes micro-batch 3 of step 7 (2.0 s)"
+        ),
+        (
+            .untaken(pieces: 2, worker: peer, lostInSeconds: nil),
+            "w1 gets work of step 7 as soon as its results are checked (2.0 s)"
+        ),
+        (computing(.overdue(bySeconds: 1)), nil), (computing(.lost(inSeconds: 1)), nil),
+        (.untaken(pieces: 2, worker: peer, lostInSeconds: 3), nil),
+        (.workersMissing(shortage: shortage), nil),
+        (.judging(piece: 3, worker: peer, suspects: ["a"]), nil),
+        (.away(pieces: 2, worker: "w1", rebuiltInSeconds: 3), nil),
+    ]
+
+    @Test("nothing has waited as long as nothing is missing, overdue or lost", arguments: briefs)
+    func brief(reason: Waiting.Reason, brief: String?) throws {
+        let waiting = Waiting(round: .step(7), reason: reason, seconds: 2)
+        #expect(waiting.brief == brief ?? waiting.sentence)
+        #expect(waiting.isWell == (brief != nil))
+        let json = try RunSnapshot(run: RunSnapshot.Progress(), waiting: waiting).json()
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
+        #expect(object["brief"] as? String == waiting.brief)
+    }
+
+    @Test("what is computed is named")
+    func work() {
+        func brief(_ round: RoundLabel?) -> String {
+            Waiting(round: round, reason: .computingHere, seconds: 2).brief
+        }
+        #expect(brief(.validation(afterStep: 5)) == "computes the validation after step 5 (2.0 s)")
+        #expect(
+            brief(.references) == "computes the log-probabilities under the reference model (2.0 s)"
+        )
+        #expect(brief(nil) == "computes the run (2.0 s)")
     }
 
     @Test("numbers that JSON does not have become null")

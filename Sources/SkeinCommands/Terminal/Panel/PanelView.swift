@@ -83,13 +83,16 @@ struct PanelView: Sendable {
             }
         }
         var line = PanelLine("loss ", .faint)
-        let first = losses.first(where: \.isFinite).map(Self.loss) ?? ""
-        let room = columns - 5 - validation.count - first.count - 1
+        let last = run.loss ?? .nan
+        // The first loss alone would be taken for the present one.
+        let way =
+            losses.first(where: \.isFinite).map { "\(Self.short($0)) -> \(Self.short(last))" } ?? ""
+        let room = columns - 5 - validation.count - way.count - 1
         let curve = Sparkline.text(losses, columns: min(60, room), unicode: unicode)
         if curve.isEmpty {
-            line.append(Self.loss(run.loss ?? .nan))
+            line.append(Self.loss(last))
         } else {
-            line.append(first + " ", .faint)
+            line.append(way + " ", .faint)
             line.append(curve, .good)
         }
         line.append(validation)
@@ -97,7 +100,7 @@ struct PanelView: Sendable {
     }
 
     private func waiting(_ snapshot: RunSnapshot, most: Int) -> [PanelLine] {
-        let text = TerminalText.printable(snapshot.waiting.sentence)
+        let text = TerminalText.printable(snapshot.waiting.brief)
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
@@ -170,6 +173,11 @@ struct PanelView: Sendable {
         case .suspect, .draining: .bad
         default: .plain
         }
+    }
+
+    /// Three digits, of small losses four decimals.
+    private static func short(_ number: Double) -> String {
+        abs(number) >= 1 && number.isFinite ? Figures.significant(number) : loss(number)
     }
 
     /// Four decimals; `nan` or `inf` for a run that diverged.

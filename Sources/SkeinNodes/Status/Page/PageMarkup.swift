@@ -27,7 +27,7 @@ enum PageMarkup {
             <details><summary>The last steps as figures</summary>
               <div class="scroll" tabindex="0" role="region" aria-label="Figures of the last steps">
                 <table><thead><tr><th>step</th><th>loss</th><th>learning rate</th><th>gradient norm</th>
-                <th>tokens/s</th><th>seconds</th><th>workers</th></tr></thead>
+                <th>tokens/s</th><th>seconds</th><th class="cluster">workers</th></tr></thead>
                 <tbody id="figures"></tbody></table></div></details>
           </section>
           <section aria-labelledby="h-workers" id="s-workers">
@@ -39,18 +39,18 @@ enum PageMarkup {
           </section>
           <section aria-labelledby="h-timeline">
             <h2 id="h-timeline">Last steps</h2>
-            <p class="hint">Who computed what, from the opening of a step to its end; the last column says whose
-              result came last, and how long after everybody else's.</p>
+            <p class="hint cluster">Who computed what, from the opening of a step to its end; the last column says
+              whose result came last, and how long after those of the others.</p>
             <div class="scroll" tabindex="0" role="region" aria-label="Table of the last steps">
               <table class="timeline"><thead><tr><th>step</th><th>seconds</th><th>who computed</th>
-              <th>last result</th></tr></thead><tbody id="rounds"></tbody></table></div>
+              <th class="cluster">last result</th></tr></thead><tbody id="rounds"></tbody></table></div>
           </section>
           <section aria-labelledby="h-samples" id="s-samples" hidden>
             <h2 id="h-samples">Samples</h2>
             <div id="samples"></div>
           </section>
           <section aria-labelledby="h-ledger">
-            <h2 id="h-ledger">Ledger and leases</h2>
+            <h2 id="h-ledger">Ledger <span class="cluster">and leases</span></h2>
             <dl id="ledger" class="tiles"></dl>
           </section>
           <section aria-labelledby="h-data" id="s-data" hidden>

@@ -29,11 +29,15 @@ enum PageScript {
           return count < 1 << 30 ? Math.round(count / (1 << 20)) + " MiB"
             : (count / (1 << 30)).toFixed(2) + " GiB";
         }
+        // One process trains without workers and leases: of these there is nothing to show.
+        function isAlone(snapshot) { return snapshot.run.term === null; }
         function tiles(id, pairs) {
-          const list = $(id);
-          if (list.children.length !== pairs.length)
+          const list = $(id), names = pairs.map(([name]) => name).join("\n");
+          if (list.dataset.names !== names) {
+            list.dataset.names = names;
             list.replaceChildren(...pairs.map(([name]) =>
               tag("div", {}, tag("dt", {}, name), tag("dd", {}, ""))));
+          }
           pairs.forEach(([, value], k) => {
             const place = list.children[k].lastChild;
             if (place.textContent !== value) place.textContent = value;
@@ -51,8 +55,9 @@ enum PageScript {
           const r = s.run;
           $("output").textContent = r.output;
           document.title = r.step + "/" + r.step_count + " – Skein " + r.output;
-          const why = s.why.charAt(0).toUpperCase() + s.why.slice(1) + ".";
-          $("why").textContent = why;
+          const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + ".";
+          const why = sentence(s.brief);
+          $("why").textContent = why; $("why").title = sentence(s.why);
           // The sentence changes every second: only another reason or culprit is news to a listener.
           const reason = Object.keys(s.waiting.reason)[0], facts = s.waiting.reason[reason] || {};
           const news = reason + (facts.worker && facts.worker.name ? facts.worker.name : "");
@@ -62,9 +67,11 @@ enum PageScript {
           tiles("tiles", [
             ["step", r.step + " of " + r.step_count],
             ["epoch", r.epoch === null ? "–" : r.epoch + (r.epoch_count ? " of " + r.epoch_count : "")],
-            ["loss", figure(r.loss, 4)], ["validation loss", figure(r.validation_loss, 4)],
-            ["best validation", r.best_step === null ? "–"
-              : figure(r.best_validation_loss, 4) + " at step " + r.best_step],
+            ["loss", figure(r.loss, 4)],
+            // A run may hold out no rows.
+            ...(r.validation_loss === null ? [] : [["validation loss", figure(r.validation_loss, 4)]]),
+            ...(r.best_step === null ? [] : [["best validation",
+              figure(r.best_validation_loss, 4) + " at step " + r.best_step]]),
             ["learning rate", figure(r.learning_rate, 8)], ["gradient norm", figure(r.gradient_norm, 4)],
             ["tokens/s", figure(r.tokens_per_second, 0)], ["remaining", duration(r.eta_seconds)],
             ["computing for", duration(r.elapsed_seconds)],
@@ -76,11 +83,13 @@ enum PageScript {
           tiles("ledger", [
             ["micro-batches in the ledger", figure(r.micro_batches, 0)],
             ["tokens", figure(r.tokens, 0)], ["with loss", figure(r.loss_tokens, 0)],
-            ["leases", figure(s.totals.leases, 0)], ["leased again", figure(s.totals.releases, 0)],
-            ["second leases", figure(s.totals.speculative, 0)],
-            ["duplicates", figure(s.totals.duplicates, 0)], ["refused", figure(s.totals.refused, 0)],
-            ["too late", figure(s.totals.stale, 0)],
+            ...(isAlone(s) ? [] : [
+              ["leases", figure(s.totals.leases, 0)], ["leased again", figure(s.totals.releases, 0)],
+              ["second leases", figure(s.totals.speculative, 0)],
+              ["duplicates", figure(s.totals.duplicates, 0)], ["refused", figure(s.totals.refused, 0)],
+              ["too late", figure(s.totals.stale, 0)]]),
           ]);
+          document.body.classList.toggle("alone", isAlone(s));
           showWorkers(s);
         }
 
@@ -98,7 +107,7 @@ enum PageScript {
               ? "must pause for " + duration(paused.get(a.name).seconds_left) : a.reason,
             accepted: a.accepted, refused: a.refused, losses: a.losses });
           rows.sort((one, other) => one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
-          $("s-workers").hidden = s.run.term === null;
+          $("s-workers").hidden = isAlone(s);
           $("worker-count").textContent = s.worker_count + " connected";
           const body = $("workers"), known = new Map([...body.children].map(r => [r.dataset.name, r]));
           const wanted = rows.slice(0, 200).map(w => {
@@ -137,12 +146,14 @@ enum PageScript {
             cells(row, [String(step), figure(s.loss[k], 6), figure(s.learning_rate[k], 8),
               figure(s.gradient_norm[k], 5), figure(s.tokens_per_second[k], 1), figure(s.seconds[k], 2),
               String(s.workers[k])]);
+            row.lastChild.className = "cluster";
             return row;
           }).reverse());
           if (h.whole || h.rounds.length) $("rounds").replaceChildren(...run.rounds.slice(-12).reverse().map(r =>
             tag("tr", {}, tag("td", {}, (r.kind === "step" ? "" : "validation ") + r.step),
               tag("td", {}, figure(r.seconds, 2)), tag("td", { class: "wide" }, bars(r)),
-              tag("td", {}, r.last === null ? "–"
+              tag("td", { class: "cluster" }, r.last === null ? "–"
+                : new Set(r.spans.map(span => span[1])).size < 2 ? r.last
                 : r.last + ", " + figure(r.last_seconds, 2) + " s after the others"))));
           if (h.whole || h.samples.length) {
             $("s-samples").hidden = !run.samples.length;

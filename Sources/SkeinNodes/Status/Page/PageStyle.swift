@@ -79,7 +79,7 @@ enum PageStyle {
         input, button { font: inherit; padding: .35rem .6rem; border: 1px solid var(--quiet);
           border-radius: .3rem; background: var(--card); color: var(--ink); }
         summary { cursor: pointer; font-size: .9rem; color: var(--quiet); margin: .5rem 0; }
-        [hidden] { display: none !important; }
+        [hidden], .alone .cluster { display: none !important; }
         @media (max-width: 40rem) { html { font-size: 15px; } body { padding: 0 .7rem 2rem; } }
         """#
 }
