@@ -13,9 +13,15 @@ package enum Figures {
         return number < 0 ? "-" + out : out
     }
 
-    /// `1 tensor`, `2,270 rows`.
-    package static func count(_ number: Int, _ noun: String) -> String {
-        grouped(number) + " " + noun + (number == 1 ? "" : "s")
+    /// `1 tensor`, `2,270 rows`, `3 micro-batches`.
+    ///
+    /// - Parameters:
+    ///   - number: how many.
+    ///   - noun: of one.
+    ///   - plural: of several, where it is not `noun` and an s.
+    /// - Returns: both.
+    package static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+        grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
     }
 
     /// `98.4 MB`; decimal units, as file systems and networks count.

@@ -26,7 +26,7 @@ struct DataPage {
             let trained = row.sequences.reduce(0) { $0 + $1.lossTokenCount }
             let title =
                 row.sequences.isEmpty
-                ? "\(row.place.text): left out, \(row.tokens) tokens"
+                ? "\(row.place.text): left out, \(Figures.count(row.tokens, "token"))"
                 : "\(row.place.text): \(Figures.count(row.tokens, "token")), \(trained) trained"
             lines.append(PanelLine(title, .bold))
             for sequence in row.parts(decode: decode, limit: Self.partCharacters) {
@@ -58,7 +58,7 @@ struct DataPage {
         let weighted = files.train.contains { $0.weight != 1 }
         let epoch = weighted ? " (\(Figures.grouped(study.epochRows)) in an epoch)" : ""
         return
-            "\(Figures.grouped(study.rows.count)) rows\(epoch), \(Figures.grouped(study.tokenCount)) tokens, "
+            "\(Figures.count(study.rows.count, "row"))\(epoch), \(Figures.count(study.tokenCount, "token")), "
             + "\(Figures.percent(share)) of them trained; format \(study.format.rawValue), "
             + "\(Figures.count(study.validationRows, "validation row"))"
     }
@@ -89,7 +89,7 @@ struct DataPage {
     private var longest: [PanelLine] {
         [PanelLine("longest rows:")]
             + study.longest(Self.longestRows).map {
-                PanelLine("  \($0.place.text): \(Figures.grouped($0.tokens)) tokens")
+                PanelLine("  \($0.place.text): \(Figures.count($0.tokens, "token"))")
             }
     }
 

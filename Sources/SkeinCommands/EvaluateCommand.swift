@@ -163,7 +163,7 @@ struct EvaluateCommand: Command {
             threads: threads)
         if let path = options.gradients, let adapter = adapted.adapter {
             try writeGradients(of: rows, engine, adapter, threads, to: path)
-            io.log.info("gradients of \(rows.count) rows: \(path)")
+            io.log.info("gradients of \(Figures.count(rows.count, "row")): \(path)")
         }
         // JSON always includes the base; a table only on request.
         let needsBase =

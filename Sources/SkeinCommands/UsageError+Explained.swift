@@ -141,7 +141,7 @@ extension CommandError: Explained {
                 remedy: "run the same command again", status: .interrupted)
         case .leftRun(let place):
             Explanation(
-                what: "left the run, as asked; the others go on", place: place,
+                what: "left the run, as asked", place: place,
                 remedy: "run the same command again to take part again", status: .interrupted)
         case .dataHurts(let path, let findings, let first):
             Explanation(

@@ -71,7 +71,7 @@ struct WorkerCommand: Command {
         ).work(on: board, until: shouldDrain)
         switch outcome {
         case .complete: log.info("the run is complete")
-        case .drained: log.info("left the run; the others go on")
+        case .drained: log.info("left the run")
         }
     }
 }

@@ -85,7 +85,10 @@ final class ExportQueue<Item: Sendable>: Sendable {
                 "\(name): \(why?.what ?? "\(error)")\(place); the run goes on, and this is said once"
             )
         } else if error == nil, failedBefore > 0 {
-            log.warning("\(name) is written again; \(failedBefore) items are missing")
+            log.warning(
+                "\(name) is written again; "
+                    + "\(Figures.count(failedBefore, "item")) \(failedBefore == 1 ? "is" : "are") missing"
+            )
         }
     }
 

@@ -13,8 +13,8 @@ extension NodeError {
                 status: .inputOutput)
         case .roundTooLarge(let tokens, let rows):
             Explanation(
-                what: "the rows of a logical worker's round may have \(tokens) tokens in \(rows) "
-                    + "sequences, and a lease holds \(SkeinCoordination.Limits.leasedTokens) in "
+                what: "the rows of a logical worker's round may have "
+                    + "\(Figures.count(tokens, "token")) in \(Figures.count(rows, "sequence")), and a lease holds \(SkeinCoordination.Limits.leasedTokens) in "
                     + "\(SkeinCoordination.Limits.leasedRows)",
                 place: "--local-steps",
                 remedy: "give a smaller --local-steps, --batch-size or --max-length",

@@ -29,7 +29,7 @@ extension TrainingError: Explained {
                 status: .usage)
         case .layersOutOfRange(let layers, let layerCount):
             Explanation(
-                what: "the model has \(layerCount) layers, 0 to \(layerCount - 1)",
+                what: "the model has \(Figures.count(layerCount, "layer")), 0 to \(layerCount - 1)",
                 place: "--layers \(layers)",
                 remedy: "give all, a number up to \(layerCount) for the last ones, or a range",
                 status: .usage)
@@ -51,7 +51,7 @@ extension TrainingError: Explained {
             Explanation(
                 what: badLines == 0
                     ? "the data has no rows"
-                    : "the data has no rows besides \(badLines) bad lines",
+                    : "the data has no rows besides \(Figures.count(badLines, "bad line"))",
                 place: path, remedy: Self.forms, status: .badData)
         case .noTrainingFile(let directory):
             Explanation(
@@ -88,7 +88,7 @@ extension TrainingError: Explained {
                 what: problem.what, place: "--\(option)", remedy: problem.remedy, status: .usage)
         case .unreadDataFile(let path, let kind, let remedy):
             Explanation(
-                what: "a \(kind) file is no data file of Skein's", place: path,
+                what: "rows cannot be read from a \(kind) file", place: path,
                 remedy: remedy.text, status: .badData)
         case .badTable(let path, let problem):
             Explanation(
@@ -109,8 +109,8 @@ extension TrainingError: Explained {
                 status: .badData)
         case .noLossTokens(let path, let rows, let maximumLength):
             Explanation(
-                what: "none of the \(rows) rows has a token to learn within "
-                    + "\(maximumLength) tokens",
+                what: "none of \(Figures.count(rows, "row")) has a token to learn within "
+                    + Figures.count(maximumLength, "token"),
                 place: path,
                 remedy: "check that the rows have completions or assistant messages; if they do, "
                     + "raise --max-length above the length of the prompts",

@@ -88,9 +88,11 @@ extension LedgerFinding {
         case .missing(let step, let microBatch):
             "micro-batch \(microBatch) of step \(step) has no line"
         case .repeated(let step, let microBatch, let count):
-            "micro-batch \(microBatch) of step \(step) has \(count) lines"
+            "micro-batch \(microBatch) of step \(step) has \(Figures.count(count, "line"))"
         case .outOfRange(let step, let microBatch, let count):
-            "step \(step) has \(count) micro-batches, but a line for \(microBatch)"
+            "step \(step) has "
+                + Figures.count(count, "micro-batch", plural: "micro-batches")
+                + ", but a line for \(microBatch)"
         case .outOfOrder(let step, let after): "step \(step) comes after step \(after)"
         case .stepMissing(let step): "step \(step) was committed, but has no line"
         case .uncommitted(let step): "step \(step) has lines, but was not committed"
@@ -99,9 +101,9 @@ extension LedgerFinding {
         case .metricsOutOfOrder(let expected, let found):
             "the metrics have step \(found) where step \(expected) should be"
         case .tokensDiffer(let step, let ledger, let metrics):
-            "step \(step) has \(ledger) tokens in the ledger and \(metrics) in the metrics"
+            "step \(step) has \(Figures.count(ledger, "token")) in the ledger and \(metrics) in the metrics"
         case .lossTokensDiffer(let step, let ledger, let metrics):
-            "step \(step) has \(ledger) loss tokens in the ledger and \(metrics) in the metrics"
+            "step \(step) has \(Figures.count(ledger, "loss token")) in the ledger and \(metrics) in the metrics"
         case .lossDiffers(let step, let ledger, let metrics):
             "step \(step) has the loss \(ledger) in the ledger and \(metrics) in the metrics"
         case .parametersDiffer(let step, let microBatch, let first, let found):

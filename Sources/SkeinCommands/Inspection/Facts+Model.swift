@@ -94,7 +94,7 @@ extension Facts {
             let others = tokenizer.vocabularySize - tokenizer.usableCount
             add(
                 "tokenizer", .bool(true),
-                shown: "\(Figures.grouped(tokenizer.vocabularySize)) tokens"
+                shown: "\(Figures.count(tokenizer.vocabularySize, "token"))"
                     + (others == 0 ? "" : ", \(Figures.grouped(others)) without an embedding"))
         } catch {
             addProblem("tokenizer", error)

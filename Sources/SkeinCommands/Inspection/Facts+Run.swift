@@ -78,14 +78,14 @@ extension Facts {
                 ("groups", .integer(report.groups)),
             ]),
             shown: "each micro-batch was counted exactly once: "
-                + "\(Figures.grouped(report.steps)) steps, "
-                + "\(Figures.grouped(report.microBatches)) micro-batches, "
-                + "\(Figures.grouped(report.tokens)) tokens, "
+                + "\(Figures.count(report.steps, "step")), "
+                + Figures.count(report.microBatches, "micro-batch", plural: "micro-batches") + ", "
+                + "\(Figures.count(report.tokens, "token")), "
                 + "\(Figures.grouped(report.lossTokens)) of them with loss"
                 + (report.groups == 0
                     ? ""
-                    : "; so was each of \(Figures.grouped(report.groups)) groups of validation, test "
-                        + "and reference rows"))
+                    : "; so was each group of validation, test and reference rows, "
+                        + "\(Figures.grouped(report.groups)) in all"))
     }
 
     /// What the checkpoints say that the steps after them are computed with. One that is damaged, or

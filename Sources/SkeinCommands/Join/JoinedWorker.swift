@@ -80,7 +80,7 @@ struct JoinedWorker {
             throw CommandError.leftRun(
                 place: plan.rendezvous?.noticeFile ?? plan.address?.text ?? "")
         }
-        log.info("left the run; the others go on")
+        log.info("left the run")
     }
 
     /// Helps people who wonder who was here, and nobody else.

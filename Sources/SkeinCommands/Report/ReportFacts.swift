@@ -25,21 +25,28 @@ enum ReportFacts {
             let isBetter = run.improvement?.isBetter
             return loss(start.loss) + (isBetter == false ? ", and no better afterwards" : "")
         }
+        let best = row("best validation loss") { run in
+            guard let best = run.bestValidation else { return "none" }
+            let accuracy = best.tokenAccuracy.map { ", accuracy \(loss($0))" } ?? ""
+            return "\(loss(best.loss))\(accuracy) after step \(Figures.grouped(best.step))"
+        }
+        let hasBest = runs.contains { $0.bestValidation != nil }
         let hasStart = runs.contains { $0.startValidation != nil }
-        return [
+        var rows = [
             row("steps") { Figures.grouped($0.totals.lastStep) },
             row("epochs") { Figures.grouped($0.totals.epoch) },
             row("first loss") { loss($0.totals.firstLoss) },
             row("last loss") { loss($0.totals.lastLoss) },
-            row("best validation loss") { run in
-                guard let best = run.bestValidation else { return "none" }
-                let accuracy = best.tokenAccuracy.map { ", accuracy \(loss($0))" } ?? ""
-                return "\(loss(best.loss))\(accuracy) after step \(Figures.grouped(best.step))"
-            },
+        ]
+        if hasBest { rows.append(best) }
+        rows += [
             row("tokens") { Figures.grouped($0.totals.tokens) },
             row("tokens with loss") { Figures.grouped($0.totals.lossTokens) },
             row("adapter SHA-256") { $0.adapter ?? "no adapter yet" },
-        ] + (hasStart ? [start] : []) + (isGivenUp ? [hash] : [])
+        ]
+        if hasStart { rows.append(start) }
+        if isGivenUp { rows.append(hash) }
+        return rows
     }
 
     /// Whether all runs came to the same adapter; nil where this cannot be said.

@@ -21,13 +21,15 @@ enum ReportMarkdown {
                 }), at: 0)
         lines += table(runs.map(\.name), results)
         if let equality = ReportFacts.equality(runs) { lines += [equality, ""] }
+        if let remark = HeldOutRows.remark(runs) { lines += [escaped(remark), ""] }
         let differences = ReportFacts.differences(runs)
         if !differences.isEmpty {
             lines += ["## What differs", ""] + table(runs.map(\.name), differences)
         }
         lines += ["## Time and traffic", ""] + table(runs.map(\.name), ReportFacts.timing(runs))
-        for run in runs where !run.workers.isEmpty {
-            let all = run.workers + (run.otherWorkers.map { [$0] } ?? [])
+        for run in runs {
+            let all = run.shownWorkers
+            guard !all.isEmpty else { continue }
             lines += ["## Workers of \(escaped(run.name))", ""]
             lines += table(
                 ["micro-batches", "tokens", "steps", "over the run"],

@@ -56,7 +56,9 @@ enum ReportPage {
 
     private static func results(_ runs: [ReportedRun]) -> String {
         let equality = ReportFacts.equality(runs).map { "<p>\(HTML.text($0))</p>" } ?? ""
-        return section("Result", table("Result", runs, ReportFacts.results(runs)) + equality)
+        let remark = HeldOutRows.remark(runs).map { "<p>\(HTML.text($0))</p>" } ?? ""
+        return section(
+            "Result", table("Result", runs, ReportFacts.results(runs)) + equality + remark)
     }
 
     private static func timing(_ runs: [ReportedRun]) -> String {
@@ -98,23 +100,28 @@ enum ReportPage {
             }
             return ReportChart(title: title, curves: curves).svg
         }
-        let validation = ReportChart(
-            title: "Validation loss",
-            curves: runs.enumerated().map { index, run in
-                ReportChart.Curve(
-                    name: run.name,
-                    points: run.history.validations.compactMap { metrics in
-                        metrics.loss.map { (metrics.step, $0) }
-                    }, run: index, style: .marked)
+        // Losses that cannot be compared do not share an axis.
+        let groups = HeldOutRows.groups(runs)
+        let validations = groups.map { places -> String in
+            let names = places.map { runs[$0].name }.joined(separator: ", ")
+            let curves = places.map { place -> ReportChart.Curve in
+                let points = runs[place].history.validations.compactMap { metrics in
+                    metrics.loss.map { (step: metrics.step, value: $0) }
+                }
+                return ReportChart.Curve(
+                    name: runs[place].name, points: points, run: place, style: .marked)
             }
-        ).svg
-        let charts = [
-            chart("Training loss", smooth: true) { $0.loss }, validation,
+            let title = groups.count == 1 ? "Validation loss" : "Validation loss of \(names)"
+            return ReportChart(title: title, curves: curves).svg
+        }
+        let others = [
             chart("Learning rate") { $0.learningRate },
             chart("Gradient norm", smooth: true) { $0.gradientNorm },
             chart("Tokens per second", smooth: true) { $0.tokensPerSecond },
             chart("Seconds per step", smooth: true) { $0.seconds },
-        ].filter { !$0.isEmpty }
+        ]
+        let loss = chart("Training loss", smooth: true) { $0.loss }
+        let charts = ([loss] + validations + others).filter { !$0.isEmpty }
         guard !charts.isEmpty else { return section("Curves", "<p>No step is done yet.</p>") }
         let strides = runs.filter { $0.history.stride > 1 }.map {
             "<p class=\"quiet\">\(HTML.text($0.name)): one of \($0.history.stride) steps is drawn.</p>"
@@ -137,7 +144,7 @@ enum ReportPage {
     // MARK: - Workers
 
     private static func workers(_ run: ReportedRun) -> String {
-        let all = run.workers + (run.otherWorkers.map { [$0] } ?? [])
+        let all = run.shownWorkers
         guard !all.isEmpty else { return "" }
         let tokens = all.reduce(0.0) { $0 + max(0, Double($1.tokens)) }
         let most = max(1, all.flatMap(\.parts).max() ?? 1)

@@ -184,6 +184,12 @@ extension ReportedRun.Totals {
 }
 
 extension ReportedRun {
+    /// Workers that a report lists: one process that trains alone has all the work, which says nothing.
+    var shownWorkers: [Worker] {
+        if totals.coordinatorSeconds == nil, workers.count == 1 { return [] }
+        return workers + (otherWorkers.map { [$0] } ?? [])
+    }
+
     /// How the best validation does beside that before the first step; nil: one of them is missing.
     var improvement: Improvement? {
         guard let start = startValidation, let best = bestValidation else { return nil }

@@ -61,7 +61,7 @@ final class TrainingReporter: Sendable {
         )
         let blocks =
             "\(names(modules)) in \(lora.layers.count) of "
-            + "\(job.model.configuration.layerCount) layers"
+            + Figures.count(job.model.configuration.layerCount, "layer")
         return (modules.isEmpty ? [] : [blocks]) + (edges.isEmpty ? [] : [names(edges)])
     }
 
@@ -128,6 +128,8 @@ final class TrainingReporter: Sendable {
                     TrainingProgress(
                         run: run, epoch: metrics.epoch, began: began, firstStep: $0.firstStep))
             }
+        // Without held-out rows there is nothing to say; a warning at the start has said that.
+        case .validation(let metrics, _) where metrics.tokens == 0: break
         case .validation(let metrics, let isBest):
             let accuracy =
                 metrics.namesAccuracy ? ", accuracy \(Self.decimals(metrics.tokenAccuracy))" : ""
@@ -139,7 +141,8 @@ final class TrainingReporter: Sendable {
                     : ", the best so far"
             info(
                 "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss))\(accuracy) over "
-                    + "\(metrics.tokens) \(job.comparesAnswers ? "pairs" : "tokens")\(best)")
+                    + "\(Figures.count(metrics.tokens, job.comparesAnswers ? "pair" : "token"))\(best)"
+            )
         case .sample(let sample):
             let answer =
                 sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"

@@ -58,8 +58,8 @@ final class SweepReporter: Sendable {
         }
         for note in job.model.notes { io.log.warning(note) }
         io.log.info(
-            "sweep: \(Figures.count(sweep.members.count, "recipe")) on one copy of the model, which "
-                + "take turns step by step")
+            "sweep: \(Figures.count(sweep.members.count, "recipe")) on one copy of the model"
+                + (sweep.members.count == 1 ? "" : ", which take turns step by step"))
         io.log.info("engine: \(job.runFile.fingerprint)")
     }
 
@@ -116,6 +116,7 @@ final class SweepReporter: Sendable {
     private func show(_ event: TrainingLoop.Event, of index: Int) {
         switch event {
         case .step(let metrics, _): note(metrics, of: index)
+        case .validation(let metrics, _) where metrics.tokens == 0: return
         case .validation(let metrics, let isBest):
             let loss = metrics.loss.map { String(format: "%.4f", $0) } ?? "none"
             say(

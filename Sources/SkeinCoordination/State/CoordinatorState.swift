@@ -148,7 +148,9 @@ package struct CoordinatorState: Sendable {
         let count = members.count + preparations.count
         if present == nil, count >= settings.maximumWorkers {
             return Rejection(
-                code: .full, reason: "\(count) workers are here already",
+                code: .full,
+                reason:
+                    "\(Figures.count(count, "worker")) \(count == 1 ? "is" : "are") here already",
                 retryMilliseconds: 5000)
         }
         return nil

@@ -28,8 +28,9 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     /// "1 micro-batch", "2 groups of rows".
     func pieces(_ count: Int) -> String {
         switch self {
-        case .step: "\(count) micro-batch\(count == 1 ? "" : "es")"
-        case .validation, .references: "\(count) group\(count == 1 ? "" : "s") of rows"
+        case .step: Figures.count(count, "micro-batch", plural: "micro-batches")
+        case .validation, .references:
+            Figures.count(count, "group of rows", plural: "groups of rows")
         }
     }
 

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 // The words for what a worker does and waits for, said by itself.
 
 extension WorkerState {
@@ -35,7 +37,8 @@ extension WorkerState {
             let count = computing.count
             return "in the run at \(coordinator): "
                 + (count == 0
-                    ? "waits for work" : "computes \(count) micro-batch\(count == 1 ? "" : "es")")
+                    ? "waits for work"
+                    : "computes " + Figures.count(count, "micro-batch", plural: "micro-batches"))
         }
     }
 }

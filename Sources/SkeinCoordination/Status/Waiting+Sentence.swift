@@ -1,3 +1,5 @@
+import SkeinBasics
+
 // The words for what a run is doing and waiting for. Status, log, errors and the library say the
 // same, so this is the only place that has them.
 
@@ -76,7 +78,7 @@ extension Waiting {
     private func sentence(of shortage: Shortage) -> String {
         let (missing, present) = (shortage.missing, shortage.present)
         var text =
-            "\(beginning) \(missing) more \(missing == 1 ? "worker" : "workers") ("
+            "\(beginning) \(Figures.count(missing, "more worker")) ("
             + (shortage.hasBegun
                 ? "no worker is left"
                 : "\(present) of \(shortage.needed) needed \(present == 1 ? "is" : "are") here")

@@ -44,7 +44,7 @@ package struct TaskCard: Sendable, Equatable {
             (rank.map { "task \($0)" } ?? "a task") + " on \(host)", "process \(process)",
         ]
         if let launcher { parts.append(launcher + (job.map { " job \($0)" } ?? "")) }
-        if restarts > 0 { parts.append("restarted \(restarts) time\(restarts == 1 ? "" : "s")") }
+        if restarts > 0 { parts.append("restarted \(Figures.count(restarts, "time"))") }
         return parts.joined(separator: ", ")
     }
 

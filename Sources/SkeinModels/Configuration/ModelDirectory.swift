@@ -61,7 +61,9 @@ package struct ModelDirectory: Sendable {
                     configuration.tiedEmbeddings = false
                 }
                 if left > 0 {
-                    notes.append("\(left) tensors of the model's other inputs are left alone")
+                    notes.append(
+                        "\(Figures.count(left, "tensor")) of the model's other inputs \(left == 1 ? "is" : "are") left alone"
+                    )
                 }
             }
         }

@@ -87,7 +87,8 @@ struct ResultCheck: Sendable {
         let expected = round.expected[index]
         guard result.tokens == expected.tokens, result.lossTokens == expected.lossTokens else {
             return .refused(
-                detail: "\(result.tokens) tokens, \(result.lossTokens) of them with loss; the plan "
+                detail:
+                    "\(Figures.count(result.tokens, "token")), \(result.lossTokens) of them with loss; the plan "
                     + "has \(expected.tokens) and \(expected.lossTokens)")
         }
         guard result.correct <= result.lossTokens else {

@@ -21,7 +21,7 @@ final class RequestLog {
     ///   - status: the answer's; `gone`: its client left before; `dropped`: it was given up.
     func note(_ exchange: Exchange, _ status: String) {
         guard let leftOut = rate.admit(at: clock() - born) else { return }
-        if leftOut > 0 { log.info("\(leftOut) requests were not logged") }
+        if leftOut > 0 { log.info("not logged: \(Figures.count(leftOut, "request"))") }
         let adapter = exchange.model.flatMap { $0 == base ? nil : $0 }
         log.info(
             "POST \(exchange.endpoint) \(status) in \(Figures.fixed(exchange.seconds, 2)) s: "

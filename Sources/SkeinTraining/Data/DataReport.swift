@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// What a run is about to train on, shown before step 1: most failed fine-tunings show here.
 package struct DataReport: Sendable, Equatable {
     /// Rows that can be used, whether trained on or held out.
@@ -81,13 +83,14 @@ package struct DataReport: Sendable, Equatable {
     package var lines: [String] {
         let share = tokens == 0 ? 0 : Double(lossTokens) / Double(tokens)
         return [
-            "data: \(rows) rows, \(tokens) tokens, \(lossTokens) of them trained "
-                + "(\(Self.percent(share))), longest row \(longest) tokens, format \(format)",
+            "data: \(Figures.count(rows, "row")), \(Figures.count(tokens, "token")), "
+                + "\(Figures.grouped(lossTokens)) of them trained (\(Self.percent(share))), "
+                + "longest row \(Figures.count(longest, "token")), format \(format)",
             "rows: \(trainingRows) to train on, \(validationRows) for validation, \(cut) cut, "
-                + "\(skipped) skipped, \(badLines) bad lines",
+                + "\(skipped) skipped, \(Figures.count(badLines, "bad line"))",
         ]
             + rewritten + [
-                "plan: \(steps) steps, \(epochs) epochs",
+                "plan: \(Figures.count(steps, "step")), \(Figures.count(epochs, "epoch"))",
                 "example (trained between >>> and <<<):",
             ] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "  | " + $0 }
     }
@@ -95,8 +98,9 @@ package struct DataReport: Sendable, Equatable {
     private var rewritten: [String] {
         if rewrittenRows == 0 { return [] }
         return [
-            "turns: the chat template rewrites earlier turns of \(rewrittenRows) rows; each of their "
-                + "turns is trained as it was said, \(sequences) sequences for \(rows) rows"
+            "turns: the chat template rewrites earlier turns of "
+                + "\(Figures.count(rewrittenRows, "row")); each of their turns is trained as it was said, "
+                + "\(Figures.count(sequences, "sequence")) for \(Figures.count(rows, "row"))"
         ]
     }
 

@@ -147,8 +147,9 @@ package enum DataWarning: Sendable, Equatable {
             "malformed lines skipped: \(count)"
                 + (first.map { ", the first at \($0.explanation.place)" } ?? "")
         case .manyCut(let count, let rows, let longest, let maximumLength):
-            "\(count) of \(rows) rows are longer than --max-length \(maximumLength) and lose their "
-                + "end; the longest has \(longest) tokens"
+            "\(count) of \(rows) rows \(count == 1 ? "is" : "are") longer than --max-length "
+                + "\(maximumLength) and \(count == 1 ? "loses its" : "lose their") end; the longest has "
+                + Figures.count(longest, "token")
         case .skipped(let count, let lines, let path):
             "rows skipped because they have no token to learn within --max-length: \(count), the "
                 + "first at line \(lines.first ?? 0)" + (path.map { " of \($0)" } ?? "")
@@ -159,15 +160,16 @@ package enum DataWarning: Sendable, Equatable {
             "no rows are held out, so nothing will show when the adapter gets worse; set "
                 + "--validation-split or --valid-data"
         case .repeatedRows(let count, let rows):
-            "\(count) of \(rows) training rows repeat another one"
+            "\(count) of \(rows) training rows \(count == 1 ? "repeats" : "repeat") another one"
         case .leaked(let count, let validationRows):
-            "\(count) of \(validationRows) validation rows are trained on, too; validation will "
-                + "look too good"
+            "\(count) of \(validationRows) validation rows \(count == 1 ? "is" : "are") trained on, too; "
+                + "validation will look too good"
         case .leakedTest(let count, let testRows):
-            "\(count) of \(testRows) test rows are trained on, too; the test will look too good"
+            "\(count) of \(testRows) test rows \(count == 1 ? "is" : "are") trained on, too; the test will "
+                + "look too good"
         case .samePrompt(let count, let rows, let isTest):
-            "\(count) of \(rows) \(isTest ? "test" : "validation") rows have the prompt of a training "
-                + "row with another answer; \(isTest ? "the test" : "validation") may look too good"
+            "\(count) of \(rows) \(isTest ? "test" : "validation") rows "
+                + "\(count == 1 ? "has" : "have") the prompt of a training row with another answer; \(isTest ? "the test" : "validation") may look too good"
         case .remark(let remark, let count, let first):
             "\(remark.text(count)); the first is \(first)"
         case .unread(let paths):
@@ -175,16 +177,16 @@ package enum DataWarning: Sendable, Equatable {
                 + paths.prefix(4).map { ForeignText.shown($0) }.joined(separator: ", ")
                 + "; give it with --valid-data or --test-data"
         case .fewSteps(let count):
-            "the run has only \(count) steps; raise --epochs or lower --batch-size"
+            "the run has only \(Figures.count(count, "step")); raise --epochs or lower --batch-size"
         case .allWarmup(let warmupSteps, let steps):
-            "a warm-up of \(warmupSteps) steps is not below the \(steps) steps of the run, so the "
-                + "learning rate never reaches its value"
+            "a warm-up of \(Figures.count(warmupSteps, "step")) is not below the run's "
+                + "\(Figures.count(steps, "step")), so the learning rate never reaches its value"
         case .referenceWithoutAdapter:
             "the reference of --loss dpo is the base model without --init-adapter, which the run will be "
                 + "pulled back to; to compare with that adapter, give --reference init"
         case .fewRounds(let count, let rate):
-            "\(count) rounds are few for the outer momentum: --outer-learning-rate \(rate) "
-                + "--outer-momentum 0 may come further (docs/SLOW-LINKS.md)"
+            "\(Figures.count(count, "round")) \(count == 1 ? "is" : "are") few for the outer momentum: "
+                + "--outer-learning-rate \(rate) --outer-momentum 0 may come further (docs/SLOW-LINKS.md)"
         }
     }
 }

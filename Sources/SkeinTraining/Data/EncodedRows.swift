@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinText
 
 /// The rows of a file that can be trained on, encoded, and counts of the others.
@@ -139,7 +140,8 @@ extension RowEncoder {
                 // They are computed together, and must be no more than the longest row.
                 if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
                     throw TrainingError.rewrittenTooLong(
-                        path: file.path, line: file.lines[index], limit: "\(rowTokens) tokens")
+                        path: file.path, line: file.lines[index],
+                        limit: Figures.count(rowTokens, "token"))
                 }
                 if checksTokens { try check(encoded, path: file.path, line: file.lines[index]) }
                 if encoded.isEmpty { skippedLines.append(file.lines[index]) }

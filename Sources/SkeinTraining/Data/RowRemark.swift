@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Something in a row because of which it may train other text than was meant.
 package enum RowRemark: Int, CaseIterable, Sendable {
     /// An answer says nothing; its end of turn is learned.
@@ -25,7 +27,7 @@ package enum RowRemark: Int, CaseIterable, Sendable {
 
     /// What is wrong with `count` rows, without a full stop.
     func text(_ count: Int) -> String {
-        let rows = count == 1 ? "1 row" : "\(count) rows"
+        let rows = Figures.count(count, "row")
         return switch self {
         case .emptyAnswer:
             "\(rows) with an empty answer, which teaches the model to say nothing"

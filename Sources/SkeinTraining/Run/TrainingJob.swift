@@ -330,7 +330,7 @@ package struct TrainingJob: Sendable {
     /// Says that a row is longer than the model was made for; nil if none is.
     package var contextWarning: String? {
         guard longestRow > model.configuration.contextLength else { return nil }
-        return "the longest row has \(longestRow) tokens, more than the "
+        return "the longest row has \(Figures.count(longestRow, "token")), more than the "
             + "\(model.configuration.contextLength) that the model was made for; "
             + "give a smaller --max-length"
     }

@@ -48,7 +48,8 @@ extension SweepError: Explained {
                 status: .badData)
         case .count(let found, let limit, let place):
             Explanation(
-                what: "the sweep has \(found) recipes; 1 to \(limit) are possible", place: place,
+                what: "the sweep has \(Figures.count(found, "recipe")); 1 to \(limit) are possible",
+                place: place,
                 remedy: found == 0
                     ? "write one JSON object for each recipe, such as {\"rank\": 16}"
                     : "split it into several sweeps", status: .badData)

@@ -199,6 +199,84 @@ struct ReportTests {
         }
     }
 
+    /// A run of these held-out rows.
+    private func run(
+        _ parent: String, _ name: String, tokens: Int? = 9,
+        _ change: (inout RunFile) -> Void = { _ in }
+    ) throws -> ReportedRun {
+        let validation = ValidationMetrics(
+            step: 1, epoch: 1, loss: tokens.map { _ in 3 }, tokens: tokens ?? 0)
+        let path = try directory(
+            parent, name, metrics: [step(1, loss: 4), validation.line.text])
+        var file = try RunFile(path: path + "/run.json")
+        change(&file)
+        try file.write(to: path + "/run.json")
+        return try ReportedRun(path: path, name: name)
+    }
+
+    @Test("validation losses of different rows are said not to be comparable, and share no chart")
+    func heldOutRows() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let plain = try run(parent, "plain")
+            let rank = try run(parent, "rank") { $0.planDigest = "other" }
+            let seed = try run(parent, "seed") { try? $0.configuration.set("seed", to: "1") }
+            let data = try run(parent, "data") { $0.dataDigest = "cc" }
+            let longer = try run(parent, "longer", tokens: 12)
+            let none = try run(parent, "none", tokens: nil)
+            let fileA = try run(parent, "file-a") { $0.validationDigest = "v" }
+            let fileB = try run(parent, "file-b") {
+                ($0.validationDigest, $0.dataDigest) = ("v", "cc")
+            }
+            let dpo = try run(parent, "dpo") { try? $0.configuration.set("loss", to: "dpo") }
+            let auto = try run(parent, "auto") { $0.rowsDigest = "r" }
+            let chat = try run(parent, "chat") {
+                $0.rowsDigest = "r"
+                try? $0.configuration.set("prompt-format", to: "chat")
+            }
+            for runs in [
+                [plain, rank], [fileA, fileB], [auto, chat], [plain, none], [none, none],
+            ] {
+                #expect(HeldOutRows.remark(runs) == nil, "\(runs.map(\.name))")
+                #expect(HeldOutRows.groups(runs).count <= 1)
+            }
+            for other in [seed, data, longer, fileA, dpo, chat] {
+                #expect(HeldOutRows.remark([plain, other]) != nil, "\(other.name)")
+            }
+            let runs = [plain, seed, rank, none]
+            #expect(HeldOutRows.groups(runs) == [[0, 2], [1]])
+            let remark = try #require(HeldOutRows.remark(runs))
+            #expect(remark.contains("not comparable"))
+            #expect(remark.hasSuffix("those of these runs are: plain, rank."))
+            let html = ReportPage.html(runs)
+            #expect(html.contains("<figcaption>Validation loss of plain, rank</figcaption>"))
+            #expect(html.contains("<figcaption>Validation loss of seed</figcaption>"))
+            #expect(html.contains("not comparable"))
+            #expect(ReportMarkdown.text(runs).contains("not comparable"))
+            let together = ReportPage.html([plain, rank])
+            #expect(together.contains("<figcaption>Validation loss</figcaption>"))
+            #expect(!together.contains("not comparable"))
+        }
+    }
+
+    @Test("what is none for every run has no row, and one process no table of workers")
+    func left() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let none = try run(parent, "none", tokens: nil)
+            #expect(!ReportFacts.results([none]).contains { $0.name == "best validation loss" })
+            let some = try run(parent, "some")
+            #expect(
+                ReportFacts.results([none, some]).first { $0.name == "best validation loss" }?
+                    .values
+                    == ["none", "3.0000 after step 1"])
+            let alone = try ReportedRun(
+                path: directory(
+                    parent, "alone", metrics: [step(1, loss: 4)], ledger: [entry(1, "local")]),
+                name: "alone")
+            #expect(!ReportPage.html([alone]).contains("Workers of"))
+            #expect(!ReportMarkdown.text([alone]).contains("Workers of"))
+        }
+    }
+
     @Test("differences name only what differs")
     func differences() throws {
         try TestPaths.withTemporaryDirectory { parent in

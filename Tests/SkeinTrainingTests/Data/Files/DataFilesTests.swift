@@ -395,6 +395,7 @@ import Testing
                 continue
             }
             #expect(error.explanation.status == .badData)
+            #expect(error.explanation.what.hasPrefix("rows cannot be read from a ."))
         }
     }
 }
