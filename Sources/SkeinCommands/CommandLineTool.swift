@@ -100,6 +100,9 @@ package enum CommandLineTool {
             writeError(ErrorReport.text(of: shortage.explanation, format: format))
             Log.flush()
         }
+        if let record = arguments.record, let sentence = record.sentence {
+            io.log.info(sentence, record.fields)
+        }
         // What is wrong with the command line's words is said before anything is downloaded.
         _ = try command.init(arguments)
         let resolved = command.needsModel ? try RepositoryNames.resolved(arguments, io) : arguments

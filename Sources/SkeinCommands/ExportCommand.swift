@@ -24,8 +24,8 @@ struct ExportCommand: Command {
 
     static let adapter = Option.required(
         "adapter", .path(),
-        "adapter to export: a PEFT or MLX folder, a GGUF file, or ORG/NAME[@revision][:file.gguf] of "
-            + "the Hub")
+        "adapter to export: a run's folder, a PEFT or MLX folder, a GGUF file, or "
+            + "ORG/NAME[@revision][:file.gguf] of the Hub")
     static let format = Option<AdapterFormat>.required(
         "format", .choice, "whose format: PEFT's and vLLM's, mlx-lm's, or llama.cpp's")
     static let output = Option.required(

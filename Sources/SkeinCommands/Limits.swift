@@ -2,6 +2,10 @@
 enum Limits {
     /// A configuration has about 40 short lines (2 KiB); 1 MiB leaves ample room.
     static let configurationBytes = 1 << 20
+    /// An adapter's card has about 40 lines.
+    static let cardBytes = 1 << 20
+    /// What a run's page answers: 1,500 workers are below 1 MiB.
+    static let pageAnswerBytes = 1 << 22
     /// Text to tokenize: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text become at
     /// most 1 GiB of ids.
     static let standardInputBytes = 1 << 28

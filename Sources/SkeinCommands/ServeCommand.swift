@@ -1,4 +1,6 @@
 import SkeinBasics
+import SkeinFormats
+import SkeinHub
 import SkeinModels
 import SkeinServe
 import SkeinTensors
@@ -21,9 +23,10 @@ struct ServeCommand: Command {
             + "once for each"
     ).repeatable { first, second in first + "\n" + second }
     static let adapters = Option.optional(
-        "adapter", .text("NAME=PATH"),
-        "adapter that requests can name as their model: a path, or ORG/NAME[@revision][:file.gguf] of "
-            + "the Hub; several: once for each"
+        "adapter", .text("[NAME=]PATH"),
+        "adapter that requests can name as their model: a path, a run's folder, or "
+            + "ORG/NAME[@revision][:file.gguf] of the Hub; without NAME= it is called as the folder; "
+            + "several: once for each"
     ).repeatable { first, second in first + "\n" + second }
     static let adapterRoot = Option.optional(
         "adapter-root", .path("DIR"), absent: "clients name no paths",
@@ -114,7 +117,7 @@ struct ServeCommand: Command {
                     SharedFlags.logFormat.description,
                 ]),
         ],
-        example: "skein serve --model model.gguf --adapter jargon=run/adapter")
+        example: "skein serve --model model.gguf --adapter jargon=run")
 
     let model: String
     let keyFile: String?
@@ -155,12 +158,16 @@ struct ServeCommand: Command {
 
     static func adapters(in text: String) throws -> [OpenAIServer.Options.NamedAdapter] {
         try text.split(separator: "\n").map { line in
-            guard let border = line.firstIndex(of: "="), border > line.startIndex,
-                line.index(after: border) < line.endIndex
-            else {
+            let border = line.firstIndex(of: "=")
+            guard let border else {
+                let path = String(line)
+                let reference = HubInput.reference(path, as: .adapter)
+                return .init(name: reference?.name ?? AdapterFormat.name(of: path), path: path)
+            }
+            guard border > line.startIndex, line.index(after: border) < line.endIndex else {
                 throw UsageError.badValue(
                     option: "adapter", value: String(line),
-                    accepted: "NAME=PATH, such as jargon=run/adapter", suggestion: nil)
+                    accepted: "NAME=PATH, such as jargon=run, or a path", suggestion: nil)
             }
             return .init(
                 name: String(line[..<border]), path: String(line[line.index(after: border)...]))

@@ -50,12 +50,11 @@ extension UsageError: Explained {
             )
         case .tooMany(let option, let most):
             ("--\(option) is given more than \(most) times", "--\(option)", "leave some out")
-        case .missingOption(let name, let placeholder, let command):
-            ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
-        case .missingPositional(let placeholder, let command):
+        case .missing(let words, let command): Self.missing(words, command)
+        case .excludesPositional(let option, let placeholder, let command):
             (
-                "\(placeholder) is missing", "skein \(command)",
-                "add it; `skein \(command) --help` shows an example"
+                "--\(option) and \(placeholder) are two ways to say one thing", "skein \(command)",
+                "give one of them"
             )
         case .unexpectedPositional(let word, let command):
             (
@@ -109,6 +108,11 @@ extension UsageError: Explained {
                 "the configuration is not a JSON object", path,
                 "write { \"option\": value, ... }; --print-config prints an example"
             )
+        case .recordedPath(let option, let path, let record):
+            (
+                "the run was begun with --\(option) \(path), and there is no such file or folder "
+                    + "from here", record, "give --\(option): its bytes must be the same"
+            )
         case .unknownKey(let key, let path, let suggestion):
             (
                 "there is no option \"\(key)\"", path,
@@ -125,6 +129,22 @@ extension UsageError: Explained {
         case .badKeyValue(let key, let path, let value, let accepted):
             ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
         }
+    }
+}
+
+extension UsageError {
+    private static func missing(
+        _ words: [String], _ command: String
+    ) -> (what: String, place: String, remedy: String) {
+        let names = words.map { $0.split(separator: " ").first.map(String.init) ?? $0 }
+        let place = "skein \(command)"
+        if words.count == 1, let name = names.first, !name.hasPrefix("--") {
+            return ("\(name) is missing", place, "add it; `\(place) --help` shows an example")
+        }
+        return (
+            "\(Words.all(names)) \(names.count == 1 ? "is" : "are") missing", place,
+            "add \(words.joined(separator: " "))"
+        )
     }
 }
 

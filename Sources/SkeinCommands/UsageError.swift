@@ -17,8 +17,9 @@ enum UsageError: Error, Equatable {
     case notRepeatable(name: String, option: String)
     /// `option` was given more than `most` times.
     case tooMany(option: String, most: Int)
-    case missingOption(_ name: String, placeholder: String, command: String)
-    case missingPositional(_ placeholder: String, command: String)
+    /// Options with their placeholders, and the placeholders of arguments: all that must be given and
+    /// was not.
+    case missing([String], command: String)
     case unexpectedPositional(_ word: String, command: String)
     /// Arguments beyond the `most` that a command takes.
     case tooManyPositionals(_ placeholder: String, most: Int, command: String)
@@ -27,6 +28,8 @@ enum UsageError: Error, Equatable {
     case needs(option: String, other: String, command: String)
     /// `option` and `other` contradict each other.
     case excludes(option: String, other: String, command: String)
+    /// The same may be given as an option or as an argument, and was given as both.
+    case excludesPositional(option: String, placeholder: String, command: String)
     /// One of these options, named without dashes, must be given.
     case needsOne(of: [String], command: String)
     /// An address other than loopback needs a token.
@@ -38,10 +41,26 @@ enum UsageError: Error, Equatable {
     /// An environment variable has a value that skein does not accept.
     case badEnvironment(variable: String, value: String, accepted: [String])
     case configurationIsNoObject(path: String)
+    /// A path that a run's record has for `option` leads nowhere from here.
+    case recordedPath(option: String, path: String, record: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
     /// An option is given twice, with dashes and in camelCase.
     case repeatedKey(_ name: String, path: String)
     case badKeyValue(_ key: String, path: String, value: String, accepted: String)
+}
+
+extension UsageError {
+    /// One option is missing.
+    static func missingOption(
+        _ name: String, placeholder: String, command: String
+    ) -> UsageError {
+        .missing(["--\(name) \(placeholder)"], command: command)
+    }
+
+    /// One argument is missing.
+    static func missingPositional(_ placeholder: String, command: String) -> UsageError {
+        .missing([placeholder], command: command)
+    }
 }
 
 /// What can go wrong in the commands themselves.

@@ -101,7 +101,13 @@ extension ParsedArguments {
     ///
     /// - Throws: `UsageError` for port 0, a wildcard, or another machine's address without a token.
     func coordinator() throws -> Endpoint {
-        let endpoint = self[ClusterFlags.coordinator]
+        try dialled(self[ClusterFlags.coordinator])
+    }
+
+    /// The same of an address that stands elsewhere.
+    ///
+    /// - Throws: `UsageError`, likewise.
+    func dialled(_ endpoint: Endpoint) throws -> Endpoint {
         guard endpoint.port > 0, !endpoint.isWildcard else {
             throw UsageError.badValue(
                 option: "coordinator", value: endpoint.text,

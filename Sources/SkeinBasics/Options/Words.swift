@@ -2,8 +2,17 @@
 package enum Words {
     /// `a, b or c`.
     package static func either(_ words: [String]) -> String {
+        listed(words, " or ")
+    }
+
+    /// `a, b and c`.
+    package static func all(_ words: [String]) -> String {
+        listed(words, " and ")
+    }
+
+    private static func listed(_ words: [String], _ before: String) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-        return words.dropLast().joined(separator: ", ") + " or " + last
+        return words.dropLast().joined(separator: ", ") + before + last
     }
 
     /// The candidate that `word` was most likely meant to be, or nil when none is near.

@@ -1,11 +1,13 @@
 import SkeinBasics
 
-/// Parses a command line by its table. Pure, except that it reads the file of `--config`.
+/// Parses a command line by its table. Pure, except that it reads the file of `--config`, and for
+/// `--resume` the run's record.
 ///
 /// Takes `--name value` and `--name=value`. `--` ends the options, a lone `-` is a positional
 /// argument, and if an option is repeated, the last one counts unless the option joins them.
 struct ArgumentParser {
     private let table: ArgumentTable
+    private var record: RunRecord.Taken?
     private var texts: [String: String] = [:]
     private var positionals: [String] = []
 
@@ -27,11 +29,25 @@ struct ArgumentParser {
             let file = try ConfigurationFile(path: path, table: table)
             parser.texts.merge(file.texts) { typed, _ in typed }
         }
+        try parser.takeRecord()
         let arguments = ParsedArguments(
-            table: table, texts: parser.texts, positionals: parser.positionals)
+            table: table, texts: parser.texts, positionals: parser.positionals,
+            record: parser.record)
         // --print-config shows incomplete configurations, too.
         if !arguments[GeneralFlags.printConfig] { try parser.checkPresence() }
         return arguments
+    }
+
+    /// With `--resume`, what is not given is as the run has it.
+    private mutating func takeRecord() throws {
+        guard RunRecord.isTaken(by: table),
+            texts[TrainingFlags.resume.description.name].flatMap(TrainingFlags.resume.format.read)
+                == true,
+            let output = texts[TrainingFlags.output.description.name],
+            let taken = try RunRecord.Taken(of: output, besides: texts, by: table)
+        else { return }
+        texts.merge(taken.texts) { typed, _ in typed }
+        record = taken
     }
 
     /// Help takes precedence over every error.
@@ -130,12 +146,13 @@ struct ArgumentParser {
     }
 
     private func checkPresence() throws {
-        for option in table.options where option.isRequired && texts[option.name] == nil {
-            throw UsageError.missingOption(
-                option.name, placeholder: option.placeholder, command: table.command)
+        var missing = table.options.filter { $0.isRequired && texts[$0.name] == nil }
+            .map { "--\($0.name) \($0.placeholder)" }
+        if let expected = table.positional, expected.count != .optional, positionals.isEmpty {
+            missing.append(expected.placeholder)
         }
-        if let expected = table.positional, positionals.isEmpty {
-            throw UsageError.missingPositional(expected.placeholder, command: table.command)
+        guard missing.isEmpty else {
+            throw UsageError.missing(missing, command: table.command)
         }
     }
 }

@@ -38,7 +38,7 @@ struct OptionGroup: Sendable {
 
 /// Arguments that need no option name.
 struct Positional: Sendable {
-    enum Count: Sendable { case one, oneOrMore }
+    enum Count: Sendable { case optional, one, oneOrMore }
 
     let placeholder: String
     let help: String
@@ -67,7 +67,7 @@ struct Positional: Sendable {
 enum GeneralFlags {
     static let config = Option.optional(
         "config", .path("FILE"),
-        "JSON object with any of these options; the command line overrides it")
+        "JSON object with any of these options, or a run's run.json; the command line overrides it")
     static let printConfig = Option.flag(
         "print-config", "print the options that would be used, as JSON, and exit")
     static let help = Option.flag("help", "print this text")

@@ -1,7 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// The JSON object in the file of `--config`: options by name, with dashes or in camelCase.
+/// The JSON object in the file of `--config`: options by name, with dashes or in camelCase; or a run's
+/// record, run.json.
 struct ConfigurationFile {
     /// Accepted texts by option name, as if they had been typed.
     let texts: [String: String]
@@ -20,8 +21,14 @@ struct ConfigurationFile {
         } catch {
             throw UsageError.configurationIsNoObject(path: path)
         }
+        if RunRecord.isRecord(fields) {
+            self.init(texts: try RunRecord(path: path).texts(for: table))
+            return
+        }
         try self.init(fields: fields, path: path, table: table)
     }
+
+    private init(texts: [String: String]) { self.texts = texts }
 
     /// Options of an object that is decoded; `path` says where it stands.
     init(fields: [String: Field], path: String, table: ArgumentTable) throws {

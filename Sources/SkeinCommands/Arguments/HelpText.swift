@@ -41,7 +41,11 @@ enum HelpText {
     private static func usage(of table: ArgumentTable) -> String {
         let required = table.options.filter(\.isRequired).map { "--\($0.name) \($0.placeholder)" }
         let positional = table.positional.map {
-            $0.count == .one ? $0.placeholder : "\($0.placeholder)..."
+            switch $0.count {
+            case .optional: "[\($0.placeholder)]"
+            case .one: $0.placeholder
+            case .oneOrMore: "\($0.placeholder)..."
+            }
         }
         return
             (["skein", table.command] + required + ["[options]"] + (positional.map { [$0] } ?? []))

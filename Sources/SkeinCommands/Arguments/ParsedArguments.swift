@@ -6,11 +6,17 @@ struct ParsedArguments: Sendable {
     /// Accepted texts of the options that were given, by name.
     private let texts: [String: String]
     let positionals: [String]
+    /// What `--resume` took from the run's record.
+    let record: RunRecord.Taken?
 
-    init(table: ArgumentTable, texts: [String: String], positionals: [String]) {
+    init(
+        table: ArgumentTable, texts: [String: String], positionals: [String],
+        record: RunRecord.Taken? = nil
+    ) {
         self.table = table
         self.texts = texts
         self.positionals = positionals
+        self.record = record
     }
 
     /// The value that was given, or the option's default.
@@ -27,18 +33,20 @@ struct ParsedArguments: Sendable {
     /// The same, with another text of an option.
     func replacing(option: String, by text: String) -> ParsedArguments {
         ParsedArguments(
-            table: table, texts: texts.merging([option: text]) { $1 }, positionals: positionals)
+            table: table, texts: texts.merging([option: text]) { $1 }, positionals: positionals,
+            record: record)
     }
 
     /// The same, as if an option had not been given.
     func removing(option: String) -> ParsedArguments {
         ParsedArguments(
-            table: table, texts: texts.filter { $0.key != option }, positionals: positionals)
+            table: table, texts: texts.filter { $0.key != option }, positionals: positionals,
+            record: record)
     }
 
     /// The same, with other positional arguments.
     func replacing(positionals: [String]) -> ParsedArguments {
-        ParsedArguments(table: table, texts: texts, positionals: positionals)
+        ParsedArguments(table: table, texts: texts, positionals: positionals, record: record)
     }
 
     func isGiven(_ option: OptionDescription) -> Bool {

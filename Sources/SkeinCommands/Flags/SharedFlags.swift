@@ -9,7 +9,7 @@ enum SharedFlags {
             + "Hub")
     static let adapter = Option.optional(
         "adapter", .path(),
-        "adapter of the base model: a PEFT or MLX folder, a GGUF file, or "
+        "adapter of the base model: a run's folder, a PEFT or MLX folder, a GGUF file, or "
             + "ORG/NAME[@revision][:file.gguf] of the Hub")
     static let anyBase = Option.flag(
         "any-base", "take an adapter that was made for another base model, if its shapes fit")

@@ -11,7 +11,9 @@ enum TrainingFlags {
             + "A.jsonl:2,B.csv:0.5, or a folder with train.jsonl (and valid.jsonl, test.jsonl)")
     static let output = Option.required("output", .path("DIR"), "run directory; created if missing")
     static let resume = Option.flag(
-        "resume", "continue from the newest valid checkpoint in --output")
+        "resume",
+        "continue from the newest valid checkpoint in --output; what is not given is as the run has it"
+    )
     static let noTokenCache = Option.flag(
         "no-token-cache", "encode all rows again and do not cache their tokens")
 

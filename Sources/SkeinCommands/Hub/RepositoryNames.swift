@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 import SkeinHub
 import SkeinServe
 import SkeinTraining
@@ -49,11 +50,14 @@ enum RepositoryNames {
         return resolved
     }
 
-    /// The path of what a person gave, which is its own unless it is a name of the Hub.
+    /// The path of what a person gave, which is its own unless it is a name of the Hub, or a run's
+    /// folder where an adapter is wanted.
     ///
     /// - Throws: `HubError`.
     static func path(_ text: String, as kind: HubKind, _ io: CommandIO) throws -> String {
-        guard let reference = HubInput.reference(text, as: kind) else { return text }
+        guard let reference = HubInput.reference(text, as: kind) else {
+            return kind == .adapter ? AdapterFormat.place(text) : text
+        }
         do {
             return try path(of: reference, as: kind, asksServer: false, io)
         } catch let error as HubError where !error.saysThatNoPath {

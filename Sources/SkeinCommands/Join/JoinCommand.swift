@@ -32,13 +32,13 @@ struct JoinCommand: Command {
         if !isWorker, !prints { try checkRun() }
     }
 
-    /// - Throws: `UsageError.missingOption` for what a coordinator needs.
+    /// - Throws: `UsageError.missing` for what a coordinator needs.
     private func checkRun() throws {
-        for option in [JoinFlags.model, JoinFlags.data, JoinFlags.output]
-        where arguments[option] == nil {
-            throw UsageError.missingOption(
-                option.description.name, placeholder: option.description.placeholder,
-                command: Self.table.command)
+        let missing = [JoinFlags.model, JoinFlags.data, JoinFlags.output].filter {
+            arguments[$0] == nil
+        }.map { "--\($0.description.name) \($0.description.placeholder)" }
+        guard missing.isEmpty else {
+            throw UsageError.missing(missing, command: Self.table.command)
         }
     }
 

@@ -31,6 +31,9 @@ enum StatusText {
         return text
     }
 
+    /// The run in one line.
+    static func line(of snapshot: RunSnapshot) -> String { run(snapshot) }
+
     private static func run(_ snapshot: RunSnapshot) -> String {
         let run = snapshot.run
         var parts = [

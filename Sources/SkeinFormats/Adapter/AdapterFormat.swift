@@ -70,18 +70,54 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
             if has("config.json") {
                 throw FormatError.notAnAdapter(path: path, found: "a folder with a model")
             }
-            // A run keeps its adapter in a folder of its own.
-            let inner = FilePath.join(path, "adapter")
-            if FileManager.default.fileExists(
-                atPath: FilePath.join(inner, AdapterFiles.weightsName))
-            {
+            let inner = place(path)
+            if inner != path {
                 throw FormatError.notAnAdapter(
                     path: path, found: "the folder of a run, whose adapter is \(inner)")
+            }
+            if has(runFileName) {
+                throw FormatError.notAnAdapter(
+                    path: path,
+                    found: "the folder of a run that keeps no adapter yet: it does from its first "
+                        + "validation on, or at its end" + (try newestCheckpoint(path)))
             }
             throw FormatError.missingFile(
                 path: path,
                 expected: has(AdapterFiles.configurationName)
                     ? AdapterFiles.weightsName : AdapterFiles.configurationName)
         }
+    }
+
+    private static let runFileName = "run.json"
+
+    /// Where the adapter is that a path means: for the folder of a run, the folder in it where the run
+    /// keeps its adapter; else the path itself, whatever is there.
+    package static func place(_ path: String) -> String {
+        func has(_ folder: String, _ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: FilePath.join(folder, name))
+        }
+        let own = [AdapterFiles.weightsName, MLXAdapter.weightsName, "config.json"]
+        let inner = FilePath.join(path, "adapter")
+        return has(inner, AdapterFiles.weightsName) && !own.contains(where: { has(path, $0) })
+            ? inner : path
+    }
+
+    /// What adapters are called that are given without a name: after the run whose they are, else after
+    /// their own folder or file.
+    package static func name(of path: String) -> String {
+        let whole = URL(fileURLWithPath: path).standardizedFileURL.path
+        let parent = FilePath.parent(of: whole)
+        let isRuns =
+            FilePath.name(of: whole) == "adapter"
+            && FileManager.default.fileExists(atPath: FilePath.join(parent, runFileName))
+        let name = FilePath.name(of: isRuns ? parent : whole)
+        return name.lowercased().hasSuffix(".gguf") ? String(name.dropLast(5)) : name
+    }
+
+    private static func newestCheckpoint(_ run: String) throws -> String {
+        let folder = FilePath.join(run, "checkpoints")
+        let names = try DiskStore().names(in: folder).filter { $0.hasPrefix("step-") }
+        let newest = names.max { ($0.count, $0) < ($1.count, $1) }
+        return newest.map { "; its newest checkpoint is \(FilePath.join(folder, $0))" } ?? ""
     }
 }

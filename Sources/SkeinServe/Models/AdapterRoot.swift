@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 
 /// The directory below which clients may name adapters.
 struct AdapterRoot: Sendable {
@@ -35,7 +36,8 @@ struct AdapterRoot: Sendable {
     ///
     /// - Throws: as `resolve`; `ServeError.tooManyFiles`.
     func resolveAdapter(_ name: String) throws -> String {
-        let found = try resolve(name)
+        // A run's folder means its adapter, which may be a link.
+        let found = try resolve(AdapterFormat.place(try resolve(name)))
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: found, isDirectory: &isDirectory),
             isDirectory.boolValue

@@ -13,7 +13,7 @@ package struct InputOptions: OptionTable {
         "skip-bad-lines", in: .data, "count invalid lines and go on")
     package let initAdapter = Option.optional(
         "init-adapter", .path(), in: .adapter,
-        "start from this adapter: a PEFT or MLX folder, a GGUF file, or "
+        "start from this adapter: a run's folder, a PEFT or MLX folder, a GGUF file, or "
             + "ORG/NAME[@revision][:file.gguf] of the Hub; rank, alpha, target modules, layers and "
             + "--dora are its own unless they are given")
     package let anyBase = Option.flag(

@@ -7,7 +7,7 @@ import SkeinModels
 ///
 /// It has no times and no folders: equal runs give equal bytes, wherever model and data are. run.json has
 /// the paths.
-struct ModelCard {
+package struct ModelCard {
     let job: TrainingJob
     /// Whose adapter it is.
     let step: Int
@@ -44,7 +44,7 @@ struct ModelCard {
             \(job.configuration.dropout) |
             | target modules | \(lora.targets.map(\.name).joined(separator: ", ")) |
             | layers | \(lora.layers.count) of \(job.model.configuration.layerCount) |
-            | step | \(step) of \(report.steps) |
+            | \(Self.stepName) | \(step) of \(report.steps) |
             | training loss | \(losses.training.map { "\($0)" } ?? "none") |
             | validation loss | \(validation) |\(start)
             | rows | \(report.trainingRows) to train on, \(report.validationRows) for validation |
@@ -60,6 +60,20 @@ struct ModelCard {
             ```
 
             """
+    }
+
+    private static let stepName = "step"
+
+    /// How many steps the run has whose adapter a card describes: the files of a run that goes on say it
+    /// nowhere else. nil: the card is another program's, or was edited.
+    package static func stepCount(of card: [UInt8]) -> Int? {
+        let start = "| \(stepName) | "
+        let line = String(decoding: card, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix(start)
+        }
+        let words = line?.dropFirst(start.count).split(separator: " ") ?? []
+        guard words.count >= 3, words[1] == "of" else { return nil }
+        return Int(words[2])
     }
 
     /// What a reader must know of an adapter that is no better than what the run began with.

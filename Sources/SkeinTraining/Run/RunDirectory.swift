@@ -137,6 +137,14 @@ package final class RunDirectory: Sendable {
         _ = try hasRun(path, resuming: resuming, in: DiskStore())
     }
 
+    /// Whether a process has the run at `path`, here or on another host that has the folder; makes
+    /// nothing.
+    ///
+    /// - Throws: `FileError`.
+    package static func isInUse(_ path: String) throws -> Bool {
+        try DiskStore.isLocked(FilePath.join(path, lockName))
+    }
+
     private static func hasRun(
         _ path: String, resuming: Bool, in store: any Store
     ) throws -> Bool {
