@@ -118,7 +118,7 @@ if shutil.which("fish"):
     # Fish tells what it would offer, with the explanations.
     offered = subprocess.run(["fish", "--no-config", "-c", f"source {scripts['fish']}; complete -C 'skein train --'"],
                              check=True, capture_output=True, text=True, env=environment, cwd=work).stdout
-    help_text = subprocess.run([skein, "train", "--help"], check=True, capture_output=True, text=True).stdout
+    help_text = subprocess.run([skein, "train", "--help", "all"], check=True, capture_output=True, text=True).stdout
     listed = set(re.findall(r"^  (--[a-z0-9-]+)", help_text, re.M))
     found = {line.split("\t")[0] for line in offered.splitlines()}
     if listed != found or any("\t" not in line for line in offered.splitlines()):

@@ -59,7 +59,7 @@ class Skein:
         return run([self.path, *words], os.path.join(self.output, f"skein-{self.counter}.log"))
 
     def has_option(self, command, option):
-        return any(line.split()[:1] == [option] for line in self(command, "--help")[0])
+        return any(line.split()[:1] == [option] for line in self(command, "--help", "all")[0])
 
     def ids(self, texts, *options):
         lines, _ = self("tokenize", "--model", self.model, "--json", *options, "--", *texts)

@@ -38,8 +38,12 @@ package enum CommandLineTool {
 
     static func run(_ words: [String], _ io: CommandIO) -> Int32 {
         var io = io
+        guard let first = words.first else {
+            io.writeLastError(overview)
+            return ExitStatus.usage.rawValue
+        }
         do {
-            try dispatch(words, &io)
+            try dispatch(first, words, &io)
             return ExitStatus.done.rawValue
         } catch CommandError.outputClosed {
             return outputClosedStatus
@@ -66,23 +70,35 @@ package enum CommandLineTool {
         level.use()
     }
 
-    private static func dispatch(_ words: [String], _ io: inout CommandIO) throws {
+    private static var overview: String {
+        HelpText.overview(of: commands.map { $0.table }, version: Version.text)
+    }
+
+    /// `skein help`, and what stands after it.
+    private static func help(_ words: ArraySlice<String>) throws -> String {
+        if words.contains("--man") {
+            return ManPage.text(of: commands.map { $0.table }, version: Version.text)
+        }
+        guard let name = words.first(where: { !$0.hasPrefix("-") }),
+            name != ArgumentParser.wholeHelp
+        else { return overview }
+        return HelpText.text(
+            of: try command(named: name).table, isWhole: words.last == ArgumentParser.wholeHelp)
+    }
+
+    private static func dispatch(
+        _ first: String, _ words: [String], _ io: inout CommandIO
+    ) throws {
         try limitProcessor(ProcessInfo.processInfo.environment)
-        let tables = commands.map { $0.table }
-        let names = tables.map(\.command)
-        guard let first = words.first else { throw UsageError.missingCommand(known: names) }
         switch first {
-        case "--version", "version":
+        case "--version", "version", "-v", "-V":
             // An older skein prints its version for this, too.
             guard words.dropFirst().first == "--json" else {
                 return try io.print("skein \(Version.text)")
             }
             return try io.print(json: MachineReport.current().fields)
         case "--help", "-h", "help":
-            if let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) {
-                return try io.write(HelpText.text(of: try command(named: name).table))
-            }
-            return try io.write(HelpText.overview(of: tables, version: Version.text))
+            return try io.write(help(words.dropFirst()))
         default: break
         }
         let command = try command(named: first)
@@ -90,7 +106,10 @@ package enum CommandLineTool {
             return try io.print("skein \(Version.text)")
         }
         let arguments = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
-        if arguments[GeneralFlags.help] { return try io.write(HelpText.text(of: command.table)) }
+        if arguments[GeneralFlags.help] {
+            let isWhole = arguments.positionals == [ArgumentParser.wholeHelp]
+            return try io.write(HelpText.text(of: command.table, isWhole: isWhole))
+        }
         if arguments[GeneralFlags.printConfig] { return try io.print(arguments.configurationJSON) }
         if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
             io.log.format = arguments[SharedFlags.logFormat]

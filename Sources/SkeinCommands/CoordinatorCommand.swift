@@ -36,7 +36,12 @@ struct CoordinatorCommand: Command {
                     ClusterFlags.admitOtherEngines.description,
                 ]),
         example: "skein coordinator --listen 10.0.0.5 --token-file token --model m.gguf "
-            + "--data d.jsonl --output run")
+            + "--data d.jsonl --output run",
+        first: [
+            "listen", "token-file", "local-workers", "model", "data", "output", "resume",
+            "max-length", "rank", "learning-rate", "epochs", "iterations", "batch-size",
+            "min-workers", "status",
+        ])
 
     /// What `join` does where `coordinator` expects people to start workers.
     struct Companion {

@@ -75,7 +75,12 @@ struct EvaluateCommand: Command {
             SharedFlags.machine,
         ],
         example:
-            "skein evaluate --model model.gguf --adapter run/adapter --data valid.jsonl --compare"
+            "skein evaluate --model model.gguf --adapter run/adapter --data valid.jsonl --compare",
+        first: [
+            "model", "adapter", "any-base", "data", "compare", "require-improvement", "json",
+            "field", "loss", "prompt-format", "train-on", "max-length", "skip-bad-lines",
+            "chat-template", "threads",
+        ]
     )
 
     let options: Options

@@ -32,7 +32,9 @@ struct GenerateCommand: Command {
         var json: Bool
     }
 
-    static let prompt = Option.required("prompt", .text("TEXT"), "prompt to answer")
+    static let prompt = Option.optional(
+        "prompt", .text("TEXT"), absent: "PROMPT",
+        "prompt to answer; -: standard input, without its last line break")
     static let system = Option.optional(
         "system", .text("TEXT"), "system message before the prompt")
     static let raw = Option.flag("raw", "continue the prompt as it is, without a chat template")
@@ -57,6 +59,8 @@ struct GenerateCommand: Command {
     static let table = ArgumentTable(
         command: "generate",
         summary: "answers a prompt, with or without an adapter",
+        positional: Positional(
+            "PROMPT", count: .optional, "the prompt, in the place of --prompt"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -82,7 +86,11 @@ struct GenerateCommand: Command {
                 ]),
         ],
         example:
-            "skein generate --model model.gguf --adapter run/adapter --prompt \"What is a nybble?\""
+            "skein generate --model model.gguf --adapter run/adapter --prompt \"What is a nybble?\"",
+        first: [
+            "model", "adapter", "prompt", "system", "raw", "json", "chat-template", "max-tokens",
+            "temperature", "top-k", "top-p", "seed", "schema", "regex", "threads",
+        ]
     )
 
     let options: Options
@@ -91,7 +99,7 @@ struct GenerateCommand: Command {
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             anyBase: arguments[SharedFlags.anyBase],
-            prompt: arguments[Self.prompt], system: arguments[Self.system],
+            prompt: try Self.prompt(arguments), system: arguments[Self.system],
             raw: arguments[Self.raw], chat: arguments.chat,
             maximumTokens: arguments[Self.maximumTokens],
             sampling: SamplingFlags.wish(arguments),
@@ -116,7 +124,36 @@ struct GenerateCommand: Command {
         }
     }
 
+    private static func prompt(_ arguments: ParsedArguments) throws -> String {
+        switch (arguments[prompt], arguments.positionals.first) {
+        case (let text?, nil), (nil, let text?): return text
+        case (_?, _?):
+            throw UsageError.excludesPositional(
+                option: prompt.description.name, placeholder: "PROMPT", command: table.command)
+        case (nil, nil):
+            throw UsageError.missingOption(
+                prompt.description.name, placeholder: prompt.description.placeholder,
+                command: table.command)
+        }
+    }
+
+    /// The prompt, which may come by standard input.
+    ///
+    /// - Throws: `CommandError.badInput` for what is not UTF-8; as `readInput`.
+    func prompt(_ io: CommandIO) throws -> String {
+        guard options.prompt == "-" else { return options.prompt }
+        var bytes = try io.readInput()
+        if let offset = UTF8Text.firstInvalidByte(in: bytes) {
+            throw CommandError.badInput(.notUTF8(offset: offset), place: "standard input")
+        }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     func run(_ io: CommandIO) throws {
+        // Before a model is opened for nothing.
+        let text = try prompt(io)
         if options.namesWeights {
             io.log.warning(
                 "generate ignores --weights: it always uses the weights as they are in the file")
@@ -139,7 +176,7 @@ struct GenerateCommand: Command {
         let prompt: AdaptedModel.Prompt
         do {
             prompt = try adapted.prompt(
-                options.prompt, system: options.system, raw: options.raw, chat: options.chat,
+                text, system: options.system, raw: options.raw, chat: options.chat,
                 maximumTokens: options.maximumTokens, tokenizer: tokenizer)
         } catch let error as TokenizerError {
             throw error.at("--prompt")

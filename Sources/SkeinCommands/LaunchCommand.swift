@@ -49,7 +49,12 @@ struct LaunchCommand: Command {
                     ClusterFlags.admitOtherEngines.description,
                 ]),
         example: "skein launch --local 2 --model SmolLM2-135M-Instruct.Q4_1.gguf "
-            + "--data pairs.jsonl --output run")
+            + "--data pairs.jsonl --output run",
+        first: [
+            "local", "hosts", "listen", "threads", "model", "data", "output", "resume",
+            "max-length", "rank", "learning-rate", "epochs", "iterations", "batch-size",
+            "local-workers",
+        ])
 
     let options: Options
     /// Options for the coordinator, as command line words.

@@ -117,7 +117,12 @@ struct ServeCommand: Command {
                     SharedFlags.logFormat.description,
                 ]),
         ],
-        example: "skein serve --model model.gguf --adapter jargon=run")
+        example: "skein serve --model model.gguf --adapter jargon=run",
+        first: [
+            "model", "name", "adapter", "adapter-root", "follow", "listen", "api-key-file",
+            "cors-origin", "chat-template", "parallel", "context", "max-tokens", "cache-type",
+            "threads", "compute",
+        ])
 
     let model: String
     let keyFile: String?

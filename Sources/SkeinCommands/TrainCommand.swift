@@ -38,7 +38,11 @@ struct TrainCommand: Command {
             OptionGroup(title: "several recipes", options: [TrainingFlags.sweep.description])
         ],
         example:
-            "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run")
+            "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run",
+        first: [
+            "model", "data", "output", "resume", "max-length", "rank", "alpha", "target-modules",
+            "init-adapter", "learning-rate", "epochs", "iterations", "batch-size", "seed", "status",
+        ])
 
     private(set) var options: Options
 

@@ -10,8 +10,6 @@ extension UsageError: Explained {
 
     private var sentences: (what: String, place: String, remedy: String) {
         switch self {
-        case .missingCommand(let known):
-            ("no command given", "skein", "give one of: \(known.joined(separator: ", "))")
         case .unknownCommand(let word, let suggestion, let known):
             (
                 "there is no command \"\(word)\"", "skein",
@@ -24,6 +22,8 @@ extension UsageError: Explained {
                 suggestion.map { "did you mean \($0)?" }
                     ?? "`skein \(command) --help` lists them all"
             )
+        case .foreignOption(let name, let command, let advice):
+            ("there is no option \(name)", "skein \(command)", advice)
         case .missingValue(let option, let accepted):
             ("--\(option) needs a value", "--\(option)", "give it \(accepted)")
         case .unexpectedValue(let option, let value):

@@ -3,10 +3,11 @@ import SkeinTraining
 
 /// A command line or configuration file that does not fit its command. Exit status 64.
 enum UsageError: Error, Equatable {
-    case missingCommand(known: [String])
     case unknownCommand(String, suggestion: String?, known: [String])
     /// `name` is as typed, with its dashes.
     case unknownOption(_ name: String, command: String, suggestion: String?)
+    /// Another tool's name, with its dashes, for what is said otherwise here.
+    case foreignOption(_ name: String, command: String, advice: String)
     case missingValue(option: String, accepted: String)
     /// A flag was given a value.
     case unexpectedValue(option: String, value: String)

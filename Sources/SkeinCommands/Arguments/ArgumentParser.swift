@@ -20,9 +20,10 @@ struct ArgumentParser {
     /// - Throws: `UsageError`; `FileError` when the file of `--config` cannot be read.
     static func parse(_ words: [String], by table: ArgumentTable) throws -> ParsedArguments {
         var parser = ArgumentParser(table: table)
-        if parser.asksForHelp(words) {
+        if let page = parser.wantedHelp(words) {
             return ParsedArguments(
-                table: table, texts: [GeneralFlags.help.description.name: "true"], positionals: [])
+                table: table, texts: [GeneralFlags.help.description.name: "true"],
+                positionals: page == .whole ? [wholeHelp] : [])
         }
         try parser.read(words)
         if let path = parser.texts[GeneralFlags.config.description.name] {
@@ -51,9 +52,19 @@ struct ArgumentParser {
     }
 
     /// Help takes precedence over every error.
-    private func asksForHelp(_ words: [String]) -> Bool {
-        words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+    private func wantedHelp(_ words: [String]) -> HelpPage? {
+        let words = words.prefix { $0 != "--" }
+        if words.contains("--help=\(Self.wholeHelp)") { return .whole }
+        guard let place = words.firstIndex(where: { $0 == "--help" || $0 == "-h" }) else {
+            return nil
+        }
+        return words.dropFirst(place + 1).first == Self.wholeHelp ? .whole : .short
     }
+
+    private enum HelpPage { case short, whole }
+
+    /// The word after `--help` that asks for every option.
+    static let wholeHelp = "all"
 
     private mutating func read(_ words: [String]) throws {
         var rest = words[...]
@@ -72,7 +83,7 @@ struct ArgumentParser {
 
     private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws {
         var (name, value) = Self.split(word)
-        guard let option = described(name) else {
+        guard let option = try meant(name) else {
             throw UsageError.unknownOption(
                 name, command: table.command,
                 suggestion: Words.nearest(to: name, among: table.options.map { "--" + $0.name }))
@@ -121,6 +132,19 @@ struct ArgumentParser {
     private static func split(_ word: String) -> (name: String, value: String?) {
         guard let equals = word.firstIndex(of: "=") else { return (word, nil) }
         return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    }
+
+    /// The option that a word with its dashes names, as we or as another tool calls it.
+    ///
+    /// - Throws: `UsageError.foreignOption` for a name that means something else here.
+    private func meant(_ word: String) throws -> OptionDescription? {
+        if let option = described(word) ?? described(ForeignNames.spelled(word)) { return option }
+        switch ForeignNames.meaning(of: word, in: table) {
+        case .option(let name): return table.option(named: name)
+        case .advice(let text):
+            throw UsageError.foreignOption(word, command: table.command, advice: text)
+        case nil: return nil
+        }
     }
 
     /// The option that `word`, which includes the dashes, names.

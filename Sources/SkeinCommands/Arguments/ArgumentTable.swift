@@ -9,21 +9,36 @@ struct ArgumentTable: Sendable {
     let groups: [OptionGroup]
     /// A command line that works if its files exist; a test parses it.
     let example: String
+    /// The options that matter first, which the short help shows; empty: it shows all.
+    let first: [String]
+
+    /// As many as a person reads through.
+    static let mostFirst = 15
 
     init(
         command: String, summary: String, positional: Positional? = nil, groups: [OptionGroup],
-        example: String
+        example: String, first: [String] = []
     ) {
         self.command = command
         self.summary = summary
         self.positional = positional
         self.groups = groups + [GeneralFlags.group]
         self.example = example
+        self.first = first
         let names = self.groups.flatMap(\.options).map(\.name)
+        precondition(
+            first.count <= Self.mostFirst && Set(first).isSubset(of: names),
+            "\(command) shows what it has not, or too much")
         precondition(Set(names).count == names.count, "\(command) declares an option twice")
     }
 
     var options: [OptionDescription] { groups.flatMap(\.options) }
+
+    /// Whether the short help shows an option.
+    func isFirst(_ option: OptionDescription) -> Bool {
+        first.isEmpty || first.contains(option.name)
+            || option.name == GeneralFlags.help.description.name
+    }
 
     func option(named name: String) -> OptionDescription? {
         options.first { $0.name == name }
@@ -70,7 +85,7 @@ enum GeneralFlags {
         "JSON object with any of these options, or a run's run.json; the command line overrides it")
     static let printConfig = Option.flag(
         "print-config", "print the options that would be used, as JSON, and exit")
-    static let help = Option.flag("help", "print this text")
+    static let help = Option.flag("help", "print this text; --help all: with every option")
 
     static let group = OptionGroup(
         title: "general",

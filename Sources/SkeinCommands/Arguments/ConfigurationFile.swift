@@ -37,8 +37,11 @@ struct ConfigurationFile {
         for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
             let name = OptionDescription.name(of: key)
             guard names.contains(name), let option = table.option(named: name) else {
-                throw UsageError.unknownKey(
-                    key, path: path, suggestion: Words.nearest(to: name, among: names))
+                var suggestion = Words.nearest(to: name, among: names)
+                if case .option(let meant)? = ForeignNames.meaning(of: "--" + name, in: table) {
+                    suggestion = meant
+                }
+                throw UsageError.unknownKey(key, path: path, suggestion: suggestion)
             }
             guard let text = try field.text(of: option, key: key, path: path) else { continue }
             guard texts.updateValue(text, forKey: name) == nil else {

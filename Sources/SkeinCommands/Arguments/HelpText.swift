@@ -6,17 +6,37 @@ enum HelpText {
     /// The column where explanations begin; after a longer option they begin on the next line.
     private static let margin = 30
 
-    /// `skein <command> --help`.
-    static func text(of table: ArgumentTable) -> String {
+    /// What exit statuses mean, in the order in which they are told.
+    static let exitStatuses: [(status: Int, meaning: String)] = [
+        (0, "done"), (64, "usage"), (65, "bad data"), (69, "peer gone"), (74, "I/O"),
+        (1, "our bug"), (130, "interrupted"),
+    ]
+
+    /// `skein <command> --help`: of a command with many options those that matter first.
+    ///
+    /// - Parameters:
+    ///   - table: of the command.
+    ///   - isWhole: whether all options are shown (`--help all`).
+    /// - Returns: the page.
+    static func text(of table: ArgumentTable, isWhole: Bool = false) -> String {
         var lines = wrapped("skein \(table.command): \(table.summary)", indent: 0)
         lines += [""] + wrapped("usage: " + usage(of: table), indent: 7)
         if let positional = table.positional {
             lines += ["", "arguments"] + entry(positional.placeholder, positional.help)
         }
         for group in table.groups {
-            lines += ["", group.title] + group.options.filter { !$0.isRetired }.flatMap(entry)
+            let shown = group.options.filter {
+                !$0.isRetired && (isWhole || table.isFirst($0))
+            }
+            if shown.isEmpty { continue }
+            lines += ["", group.title]
+            lines += shown.flatMap { entry($0, in: table, isWhole: isWhole) }
         }
         lines += ["", "example", "  " + table.example]
+        if !isWhole, !table.first.isEmpty {
+            let count = table.options.count { !$0.isRetired }
+            lines += ["", "`skein \(table.command) --help all` shows all \(count) options."]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -26,19 +46,22 @@ enum HelpText {
         lines += ["usage: skein COMMAND [options]", "", "commands"]
         lines += tables.flatMap { entry($0.command, $0.summary) }
         lines += ["", "general"]
-        lines += entry("COMMAND --help", "print the options of a command and an example")
+        lines += entry(
+            "COMMAND --help [all]", "print the options of a command and an example")
+        lines += entry("help --man", "print the manual page")
         lines += entry(
             "--version [--json]",
             "print the version; as JSON also what this machine has, and its engine's fingerprint")
         lines += [
             "", "Results go to standard output, progress and errors to standard error.",
-            "Exit status: 0 done, 64 usage, 65 bad data, 69 peer gone, 74 I/O, 1 our bug, "
-                + "130 interrupted.",
+            "Exit status: "
+                + exitStatuses.map { "\($0.status) \($0.meaning)" }.joined(separator: ", ") + ".",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func usage(of table: ArgumentTable) -> String {
+    /// The command line in short.
+    static func usage(of table: ArgumentTable) -> String {
         let required = table.options.filter(\.isRequired).map { "--\($0.name) \($0.placeholder)" }
         let positional = table.positional.map {
             switch $0.count {
@@ -52,15 +75,37 @@ enum HelpText {
             .joined(separator: " ")
     }
 
-    private static func entry(_ option: OptionDescription) -> [String] {
+    /// What an option does, and what happens without it.
+    ///
+    /// - Parameters:
+    ///   - option: of the table.
+    ///   - table: of the command.
+    ///   - isWhole: whether names that other tools have for it are told.
+    /// - Returns: one or several clauses.
+    static func explanation(
+        of option: OptionDescription, in table: ArgumentTable, isWhole: Bool
+    ) -> String {
         var help = option.help
         if option.isRequired {
             help += " (required)"
         } else if let fallback = option.fallback ?? option.absent {
             help += " (default: \(fallback))"
         }
-        let value = option.bare == nil ? option.placeholder : "[\(option.placeholder)]"
-        return entry("--\(option.name) \(value)", help)
+        let names = isWhole ? ForeignNames.names(of: option.name, in: table) : []
+        return names.isEmpty ? help : help + "; also \(names.joined(separator: ", "))"
+    }
+
+    /// What stands after an option's name.
+    static func value(of option: OptionDescription) -> String {
+        option.bare == nil ? option.placeholder : "[\(option.placeholder)]"
+    }
+
+    private static func entry(
+        _ option: OptionDescription, in table: ArgumentTable, isWhole: Bool
+    ) -> [String] {
+        entry(
+            "--\(option.name) \(value(of: option))",
+            explanation(of: option, in: table, isWhole: isWhole))
     }
 
     private static func entry(_ name: String, _ help: String) -> [String] {

@@ -41,7 +41,7 @@ enum ZshCompletions {
     private static func branch(_ table: ArgumentTable) -> String {
         var specs = table.completedOptions.map(spec)
         if let positional = table.positional {
-            let place = positional.count == .one ? "1" : "*"
+            let place = positional.count == .oneOrMore ? "*" : "1"
             specs.append(
                 quoted(
                     "\(place):\(escaped(positional.placeholder, ":")):"

@@ -12,7 +12,12 @@ struct JoinCommand: Command {
         summary:
             "joins a job of Slurm, MPI, torchrun or Kubernetes, whatever its task",
         groups: JoinFlags.groups,
-        example: "srun skein join --model m.gguf --data d.jsonl --output run")
+        example: "srun skein join --model m.gguf --data d.jsonl --output run",
+        first: [
+            "model", "data", "output", "rendezvous", "coordinator", "listen", "role", "task-rank",
+            "task-count", "threads", "rank", "learning-rate", "epochs", "batch-size",
+            "print-environment",
+        ])
 
     /// A worker fetches it from the coordinator.
     static var needsModel: Bool { false }

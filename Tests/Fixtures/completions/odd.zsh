@@ -20,16 +20,16 @@ _skein() {
             '--model=[a file'\''s \[path\]; *?~ $HOME `id`]:FILE:_files' \
             '--rank=[a number: 1 \\ 4]:N: ' \
             '--shuffle=[on, or $(off)]:on|off:(on off)' \
-            '--config=[JSON object with any of these options; the command line overrides it]:FILE:_files' \
+            '--config=[JSON object with any of these options, or a run'\''s run.json; the command line overrides it]:FILE:_files' \
             '--print-config[print the options that would be used, as JSON, and exit]' \
-            '--help[print this text]' \
+            '--help[print this text; --help all: with every option]' \
             '1:WHAT\: [A]:(one two)'
         ;;
     'plain')
         _arguments \
-            '--config=[JSON object with any of these options; the command line overrides it]:FILE:_files' \
+            '--config=[JSON object with any of these options, or a run'\''s run.json; the command line overrides it]:FILE:_files' \
             '--print-config[print the options that would be used, as JSON, and exit]' \
-            '--help[print this text]'
+            '--help[print this text; --help all: with every option]'
         ;;
     esac
 }

@@ -95,10 +95,10 @@ import Testing
             .unknownOption("--batchsize", command: "train", suggestion: "--batch-size")
         ),
         (
-            ["--learning_rate=1"],
-            .unknownOption("--learning_rate", command: "train", suggestion: "--learning-rate")
+            ["--learning_rates=1"],
+            .unknownOption("--learning_rates", command: "train", suggestion: "--learning-rate")
         ),
-        (["-m", "x"], .unknownOption("-m", command: "train", suggestion: nil)),
+        (["-x", "x"], .unknownOption("-x", command: "train", suggestion: nil)),
         (["--rank"], .missingValue(option: "rank", accepted: "a whole number from 1 to 1024")),
         (
             ["--rank", "--alpha=3"],

@@ -9,11 +9,21 @@ import Testing
 ///
 /// `SKEIN_UPDATE_SNAPSHOTS=1 swift test --filter HelpTests` rewrites these files.
 @Suite struct HelpTests {
-    static let pages = ["skein"] + CommandLineTool.commands.map { $0.table.command }
+    /// A command with many options has a page of those that matter first, and one of all.
+    static let pages =
+        ["skein"] + CommandLineTool.commands.map { $0.table.command }
+        + CommandLineTool.commands.map { $0.table }.filter { !$0.first.isEmpty }.map {
+            $0.command + whole
+        }
+    private static let whole = "-all"
 
     static func text(of page: String) -> String {
         let process = CapturedProcess()
-        let status = page == "skein" ? process.run("--help") : process.run(page, "--help")
+        let words =
+            page == "skein"
+            ? [] : [page.hasSuffix(whole) ? String(page.dropLast(whole.count)) : page]
+        let status = CommandLineTool.run(
+            words + ["--help"] + (page.hasSuffix(whole) ? ["all"] : []), process.io())
         #expect(status == 0)
         #expect(process.error.isEmpty)
         return process.output
@@ -54,6 +64,39 @@ import Testing
             #expect(CommandLineTool.run(words, process.io()) == 0)
             #expect(process.output == Self.text(of: "train"))
         }
+    }
+
+    @Test("--help of a command with many options shows fifteen and how to see all")
+    func short() {
+        for table in CommandLineTool.commands.map({ $0.table }) {
+            let count = table.options.count { !$0.isRetired }
+            #expect(table.first.isEmpty ? count <= 30 : table.first.count <= 15)
+            if table.first.isEmpty { continue }
+            let (short, all) = (Self.text(of: table.command), Self.text(of: table.command + "-all"))
+            #expect(short.hasSuffix("--help all` shows all \(count) options.\n"))
+            #expect(short.split(separator: "\n").count { $0.hasPrefix("  --") } <= 16)
+            for option in table.options where !option.isRetired {
+                #expect(all.contains("\n  --\(option.name)"), "\(option.name)")
+                // What must be given is always shown.
+                #expect(!option.isRequired || short.contains("\n  --\(option.name) "))
+            }
+            for words in [
+                ["help", table.command, "all"], [table.command, "--help=all"],
+                [table.command, "-h", "all"],
+            ] {
+                let process = CapturedProcess()
+                #expect(CommandLineTool.run(words, process.io()) == 0)
+                #expect(process.output == all)
+            }
+        }
+    }
+
+    @Test("skein alone prints the overview on standard error, and is an error of usage")
+    func alone() {
+        let process = CapturedProcess()
+        #expect(process.run() == 64)
+        #expect(process.output.isEmpty)
+        #expect(process.error == Self.text(of: "skein"))
     }
 
     @Test("the overview lists all commands, and none that do not exist")

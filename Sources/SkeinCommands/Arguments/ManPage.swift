@@ -1,0 +1,64 @@
+import SkeinBasics
+
+/// The manual page of `skein`, in man(7)'s macros, made of the tables that the parser reads.
+enum ManPage {
+    /// skein(1), for all commands.
+    static func text(of tables: [ArgumentTable], version: String) -> String {
+        var lines = [
+            ".\\\" Made by `skein help --man`.",
+            ".TH SKEIN 1 \"\" \"skein \(version)\" \"User Commands\"",
+            ".SH NAME", "skein \\- fine\\-tune language models with LoRA on CPUs",
+            ".SH SYNOPSIS", ".B skein", ".I COMMAND", "[options]",
+            ".SH DESCRIPTION",
+            escaped(
+                "Results go to standard output, progress and errors to standard error. Any option may "
+                    + "stand in the JSON file of --config; the command line overrides it."),
+            ".SH COMMANDS",
+        ]
+        for table in tables { lines += section(of: table) }
+        lines.append(".SH EXIT STATUS")
+        for (status, meaning) in HelpText.exitStatuses {
+            lines += [".TP", ".B \(status)", escaped(meaning)]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func section(of table: ArgumentTable) -> [String] {
+        var lines = [
+            ".SS \"skein \(escaped(table.command))\"",
+            escaped("It \(table.summary)."),
+            ".PP", ".nf", escaped(HelpText.usage(of: table)), escaped(table.example), ".fi",
+        ]
+        if let positional = table.positional {
+            lines += [".TP", ".I \(escaped(positional.placeholder))", escaped(positional.help)]
+        }
+        for option in table.options where !option.isRetired {
+            lines += [
+                ".TP",
+                (".B \\-\\-\(escaped(option.name)) " + quoted(HelpText.value(of: option)))
+                    .trimmingBlanks,
+                escaped(HelpText.explanation(of: option, in: table, isWhole: true)),
+            ]
+        }
+        return lines
+    }
+
+    /// As one argument of a macro.
+    private static func quoted(_ text: String) -> String {
+        text.isEmpty ? "" : "\"\(escaped(text).replacing("\"", with: "\\(dq"))\""
+    }
+
+    /// Text as it is: a backslash, a dash that is no hyphen, and a line that would be a request.
+    static func escaped(_ text: String) -> String {
+        let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+            .replacing("~", with: "\\(ti").replacing("^", with: "\\(ha")
+            .replacing("`", with: "\\(ga").replacing("'", with: "\\(aq")
+        return plain.hasPrefix(".") ? "\\&" + plain : plain
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        String(reversed().drop { $0 == " " }.reversed())
+    }
+}
