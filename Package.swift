@@ -99,7 +99,7 @@ let testTargets: [Target] = [
     tests(
         of: "Commands",
         [
-            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
+            "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
             "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool", "SkeinJSON",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),

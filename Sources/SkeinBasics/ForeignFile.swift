@@ -16,6 +16,8 @@ package enum ForeignFile: Sendable, Equatable {
     case webPage
     /// Weights, in the place of the folder or of the GGUF file that they belong to.
     case safetensors
+    /// A model or an adapter of llama.cpp.
+    case gguf
 
     package enum Packing: String, Sendable, CaseIterable {
         case gzip
@@ -47,6 +49,7 @@ package enum ForeignFile: Sendable, Equatable {
             Self.pointer(start, isWhole: bytes.count < Self.lookedAt) ?? Self.packed(start)
             ?? Self.pickle(start) ?? Self.arrow(start) ?? Self.wideText(start)
             ?? Self.weights(start) ?? Self.webPage(start)
+            ?? (start.starts(with: "GGUF".utf8) ? .gguf : nil)
         guard let found else { return nil }
         self = found
     }

@@ -50,6 +50,7 @@ extension ForeignFileError: Explained {
                 : "this is a Python pickle, which may run code when it is read"
         case .arrow: "this is an Arrow file, which Skein does not read"
         case .webPage: "this is a web page (HTML), not the file"
+        case .gguf: "this is a GGUF file: a model or an adapter"
         case .safetensors where use == .data: "this is a file of weights, not of rows"
         case .safetensors: "this is a file of weights without the configuration that says whose"
         }
@@ -72,6 +73,11 @@ extension ForeignFileError: Explained {
             return "download the file itself; on the Hub, its address has /resolve/ where that of "
                 + "its page has /blob/"
         case .safetensors: return safetensorsRemedy
+        case .gguf where use == .data:
+            return
+                "give it as --model or --adapter, and as --data rows: .jsonl, .json, .csv, .tsv, "
+                + ".parquet or .txt"
+        case .gguf: return otherRemedy
         }
     }
 

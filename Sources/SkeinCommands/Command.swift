@@ -15,6 +15,11 @@ protocol Command: Sendable {
     /// - Throws: `UsageError`.
     init(_ arguments: ParsedArguments) throws
 
+    /// Refuses what would be refused after a long reading or a download: an output that is there.
+    ///
+    /// - Throws: an `Explained` error.
+    func checkOutput() throws
+
     /// Does the work. Results go to `io`'s standard output, progress to its log.
     ///
     /// - Throws: an `Explained` error; any other is reported as our bug.
@@ -23,6 +28,8 @@ protocol Command: Sendable {
 
 extension Command {
     static var needsModel: Bool { true }
+
+    func checkOutput() throws {}
 }
 
 /// What a command sees of its process; tests pass their own.

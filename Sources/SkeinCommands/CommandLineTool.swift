@@ -123,7 +123,7 @@ package enum CommandLineTool {
             io.log.info(sentence, record.fields)
         }
         // What is wrong with the command line's words is said before anything is downloaded.
-        _ = try command.init(arguments)
+        try command.init(arguments).checkOutput()
         let resolved = command.needsModel ? try RepositoryNames.resolved(arguments, io) : arguments
         try command.init(resolved).run(io)
     }

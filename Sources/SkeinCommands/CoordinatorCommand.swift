@@ -71,6 +71,10 @@ struct CoordinatorCommand: Command {
         }
     }
 
+    func checkOutput() throws {
+        try RunDirectory.check(options.training.output, resuming: options.training.resume)
+    }
+
     func run(_ io: CommandIO) throws {
         try run(
             io, Companion { address in [self.introduction(address: address)] + self.waits })

@@ -75,6 +75,8 @@ struct ExportCommand: Command {
         }
     }
 
+    func checkOutput() throws { try refuseExisting() }
+
     func run(_ io: CommandIO) throws {
         try refuseExisting()
         // Before the model, which is looked for beside it.

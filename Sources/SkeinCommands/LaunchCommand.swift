@@ -110,6 +110,11 @@ struct LaunchCommand: Command {
             ] + SharedFlags.features)
     }
 
+    func checkOutput() throws {
+        if options.checksHosts { return }
+        try RunDirectory.check(options.training.output, resuming: options.training.resume)
+    }
+
     func run(_ io: CommandIO) throws {
         let interrupts = InterruptCount()
         io.interrupt.listen(

@@ -71,6 +71,15 @@ struct TrainCommand: Command {
         options.sweep = try Sweep(path: path, arguments)
     }
 
+    func checkOutput() throws {
+        guard let sweep = options.sweep else {
+            return try RunDirectory.check(options.output, resuming: options.resume)
+        }
+        for recipe in sweep.recipes {
+            try RunDirectory.check(recipe.options.output, resuming: options.resume)
+        }
+    }
+
     func run(_ io: CommandIO) throws {
         if let sweep = options.sweep { return try run(sweep, io) }
         let board = RunBoard()

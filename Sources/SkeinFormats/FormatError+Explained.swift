@@ -10,6 +10,7 @@ extension FormatError: Explained {
         case .notFound: "there is no such file or folder"
         case .notAModel:
             "this is neither a GGUF file nor a folder with a config.json or one split GGUF file"
+        case .standsForModel(_, let found): found.what
         case .notAnAdapter(_, let found): "this is no LoRA adapter but \(found)"
         case .missingFile(_, let expected): "the folder has no \(expected)"
         case .badMagic(_, let expected, let found):
@@ -52,6 +53,7 @@ extension FormatError: Explained {
         case .truncated(let path, let offset, _, _, _), .notText(let path, let offset, _):
             "\(path), byte \(offset)"
         case .notFound(let path), .notAModel(let path), .notAnAdapter(let path, _),
+            .standsForModel(let path, _),
             .missingFile(let path, _),
             .badMagic(let path, _, _), .unsupportedVersion(let path, _),
             .overLimit(let path, _, _, _), .duplicate(let path, _), .splitFile(let path, _),
@@ -71,6 +73,7 @@ extension FormatError: Explained {
         case .notAModel:
             "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
                 + "tokenizer.json or tokenizer.model; of several split models, one part"
+        case .standsForModel(_, let found): found.remedy
         case .notAnAdapter:
             "give a folder with adapter_config.json and adapter_model.safetensors (PEFT) or "
                 + "adapters.safetensors (MLX), or a GGUF file with an adapter"

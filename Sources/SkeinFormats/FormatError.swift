@@ -7,6 +7,8 @@ package enum FormatError: Error, Equatable {
     case notFound(path: String)
     /// `path` is neither a GGUF file nor a folder with a config.json or one split GGUF file.
     case notAModel(path: String)
+    /// `path` is no model, but something else of a training.
+    case standsForModel(path: String, found: ModelStandIn)
     /// `path` is no adapter in a format that is read; `found`: what is there.
     case notAnAdapter(path: String, found: String)
     /// The folder `path` has none of the files `expected`.

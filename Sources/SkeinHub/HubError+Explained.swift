@@ -142,7 +142,11 @@ extension HubError: Explained {
         case .insecureRedirect(let place):
             return gone("the server redirects from https to http", place, "check HF_ENDPOINT")
         case .network(let place, let problem, let attempts):
-            return gone("\(problem) (\(Figures.count(attempts, "attempt")))", place, again)
+            return gone(
+                "\(problem) (\(Figures.count(attempts, "attempt")))", place,
+                "check this machine's network and https_proxy, and run it again: what was downloaded is "
+                    + "kept. Without a network give the path of a file or folder, or bring the Hub's "
+                    + "cache (HF_HOME) of a machine where `skein pull` has run")
         case .wrongBytes(let file, let expected, let found):
             return gone(
                 "the downloaded bytes have the digest \(found), not \(expected)", file,

@@ -53,13 +53,16 @@ extension TrainingError: Explained {
                     ? "the data has no rows"
                     : "the data has no rows besides \(Figures.count(badLines, "bad line"))",
                 place: path, remedy: Self.forms, status: .badData)
-        case .noTrainingFile(let directory):
+        case .noTrainingFile(let directory, let isModel):
             Explanation(
-                what: "the data directory has no training rows", place: directory,
-                remedy:
-                    "name the file train.jsonl (or train.json, .csv, .tsv, .parquet, .txt; parts "
-                    + "train-00000-of-00002.parquet, also in data/; train/*.parquet), or give the "
-                    + "path of a file",
+                what: isModel
+                    ? "this folder has a model or an adapter, and no training rows"
+                    : "the data directory has no training rows", place: directory,
+                remedy: isModel
+                    ? "give --data a file or folder with rows; a model goes to --model"
+                    : "name the file train.jsonl (or train.json, .csv, .tsv, .parquet, .txt; parts "
+                        + "train-00000-of-00002.parquet, also in data/; train/*.parquet), or give the "
+                        + "path of a file",
                 status: .badData)
         case .savedDataset(let directory):
             Explanation(

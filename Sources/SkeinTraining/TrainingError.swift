@@ -25,7 +25,8 @@ package enum TrainingError: Error, Equatable {
     /// No row is left; `badLines` were skipped.
     case noRows(path: String, badLines: Int)
     /// A data directory without `train.jsonl` or another file of training rows.
-    case noTrainingFile(directory: String)
+    /// `isModel`: it has what belongs to a model or an adapter.
+    case noTrainingFile(directory: String, isModel: Bool = false)
     /// A data directory in which several files could be meant.
     case severalDataFiles(directory: String, names: [String])
     /// A folder that `save_to_disk` of Python's `datasets` wrote.

@@ -21,11 +21,12 @@ enum ForeignNames {
         let options: [String]
     }
 
-    /// What a name means in a command; nil: it is none of another tool's.
+    /// What a name means in a command.
     ///
     /// - Parameters:
     ///   - name: with its dashes; `_` counts as `-`.
     ///   - table: of the command. An option of its own comes first, and is not looked for here.
+    /// - Returns: nil: the name is none of another tool's.
     static func meaning(of name: String, in table: ArgumentTable) -> Meaning? {
         let dashed = spelled(name)
         return entries.first { entry in

@@ -86,6 +86,11 @@ struct FuseCommand: Command {
         }
     }
 
+    func checkOutput() throws {
+        try FusePlace.check(
+            options.output, against: [options.model, options.adapter].compactMap { $0 })
+    }
+
     func run(_ io: CommandIO) throws {
         try FusePlace.check(
             options.output, against: [options.model, options.adapter].compactMap { $0 })

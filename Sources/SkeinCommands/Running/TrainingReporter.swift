@@ -112,7 +112,8 @@ final class TrainingReporter: Sendable {
             let beginning = rejected.isEmpty ? " yet" : " is usable; starting from the beginning"
             info(
                 step == 0
-                    ? "resuming: no checkpoint" + beginning : "resuming after step \(step)")
+                    ? "resuming: no checkpoint" + beginning : "resuming after step \(step)",
+                [("event", .string("resumed")), ("step", .integer(step))])
         case .step(let metrics, let stepCount):
             let now = ContinuousClock.now
             let run = board.progress
@@ -141,14 +142,21 @@ final class TrainingReporter: Sendable {
                     : ", the best so far"
             info(
                 "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss))\(accuracy) over "
-                    + "\(Figures.count(metrics.tokens, job.comparesAnswers ? "pair" : "token"))\(best)"
-            )
+                    + "\(Figures.count(metrics.tokens, job.comparesAnswers ? "pair" : "token"))\(best)",
+                Self.facts(of: metrics, isBest: isBest))
         case .sample(let sample):
             let answer =
                 sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"
-            info("step \(sample.step)  \(JSONLine.quote(sample.prompt)) -> \(answer)")
+            info(
+                "step \(sample.step)  \(JSONLine.quote(sample.prompt)) -> \(answer)",
+                Self.facts(of: sample))
         case .checkpoint(let step, let path):
-            info("step \(step)  checkpoint \(path)")
+            info(
+                "step \(step)  checkpoint \(path)",
+                [
+                    ("event", .string("checkpoint")), ("step", .integer(step)),
+                    ("path", .string(path)),
+                ])
         case .ledgerDoubted(let error):
             warn(
                 "\(error.explanation.what) (\(error.explanation.place)); the run continues with "
@@ -157,7 +165,12 @@ final class TrainingReporter: Sendable {
         case .adapterRestored(let step):
             warn("the adapter was missing; restored from the checkpoint of step \(step)")
         case .stoppedEarly(let step, let best):
-            info("stopping early after step \(step): the best validation was at step \(best)")
+            info(
+                "stopping early after step \(step): the best validation was at step \(best)",
+                [
+                    ("event", .string("stopped_early")), ("step", .integer(step)),
+                    ("best_step", .integer(best)),
+                ])
         }
     }
 
@@ -229,9 +242,29 @@ final class TrainingReporter: Sendable {
         io.panel?.end(board.progress)
     }
 
-    private func info(_ text: String) {
+    private func info(_ text: String, _ facts: [JSONLine.Field]) {
         state.withLock { $0.display.finishLine() }
-        io.log.info(text)
+        io.log.info(text, facts)
+    }
+
+    /// What `--log-format json` has besides the sentence, under the names of metrics.jsonl.
+    static func facts(of metrics: ValidationMetrics, isBest: Bool) -> [JSONLine.Field] {
+        func number(_ value: Double?) -> JSONLine.Value { value.map { .number($0) } ?? .null }
+        return [
+            ("event", .string("validation")), ("step", .integer(metrics.step)),
+            ("epoch", .integer(metrics.epoch)), ("validation_loss", number(metrics.loss)),
+            ("validation_tokens", .integer(metrics.tokens)),
+            ("validation_accuracy", number(metrics.tokenAccuracy)), ("is_best", .bool(isBest)),
+        ]
+    }
+
+    static func facts(of sample: SampleMetrics) -> [JSONLine.Field] {
+        [
+            ("event", .string("sample")), ("step", .integer(sample.step)),
+            ("epoch", .integer(sample.epoch)), ("prompt", .string(sample.prompt)),
+            ("text", sample.text.map { .string($0) } ?? .null),
+            ("tokens", .integer(sample.tokens)),
+        ]
     }
 
     private static func decimals(_ number: Double?) -> String {

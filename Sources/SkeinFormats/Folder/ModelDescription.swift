@@ -16,14 +16,30 @@ package enum ModelDescription: Sendable {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw FormatError.notFound(path: path)
         }
-        if !isDirectory.boolValue { return .gguf(try GGUFFile(path: path)) }
+        if !isDirectory.boolValue { return .gguf(try file(path)) }
         guard FileManager.default.fileExists(atPath: path + "/config.json") else {
             guard let first = try SplitName.firstPart(inFolder: path) else {
-                throw FormatError.notAModel(path: path)
+                throw ModelStandIn(at: path).map {
+                    FormatError.standsForModel(path: path, found: $0)
+                } ?? FormatError.notAModel(path: path)
             }
             return .gguf(try GGUFFile(path: first))
         }
         return .folder(try FolderConfiguration(path))
+    }
+
+    private static func file(_ path: String) throws -> GGUFFile {
+        let file: GGUFFile
+        do {
+            file = try GGUFFile(path: path)
+        } catch let error as FormatError {
+            guard case .badMagic = error, let found = ModelStandIn(at: path) else { throw error }
+            throw FormatError.standsForModel(path: path, found: found)
+        }
+        guard !GGUFAdapter.isAdapter(file) else {
+            throw FormatError.standsForModel(path: path, found: .adapter)
+        }
+        return file
     }
 }
 

@@ -21,7 +21,8 @@ package enum DataWarning: Sendable, Equatable {
     case remark(RowRemark, count: Int, first: String)
     /// Data files in the folder that look like held-out rows, and that are not read.
     case unread([String])
-    case fewSteps(count: Int)
+    /// `isGiven`: by --iterations, which --epochs does not change.
+    case fewSteps(count: Int, isGiven: Bool = false)
     case allWarmup(warmupSteps: Int, steps: Int)
     /// DPO compares with the base model, not with the adapter that the run starts from.
     case referenceWithoutAdapter
@@ -38,7 +39,10 @@ package enum DataWarning: Sendable, Equatable {
             lines: lines, encoded: encoded, split: split, validation: validation, test: test,
             maximumLength: configuration.maxLength, format: format)
         let steps = plan.scheduledSteps
-        if steps < 20 { warnings.append(.fewSteps(count: steps)) }
+        if steps < 20 {
+            warnings.append(
+                .fewSteps(count: steps, isGiven: configuration.iterations != nil))
+        }
         let warmupSteps = configuration.learningRates(stepCount: steps).warmupSteps
         if warmupSteps >= steps {
             warnings.append(.allWarmup(warmupSteps: warmupSteps, steps: steps))
@@ -176,8 +180,9 @@ package enum DataWarning: Sendable, Equatable {
             "not read, though its name says held-out rows: "
                 + paths.prefix(4).map { ForeignText.shown($0) }.joined(separator: ", ")
                 + "; give it with --valid-data or --test-data"
-        case .fewSteps(let count):
-            "the run has only \(Figures.count(count, "step")); raise --epochs or lower --batch-size"
+        case .fewSteps(let count, let isGiven):
+            "the run has only \(Figures.count(count, "step")); raise "
+                + (isGiven ? "--iterations" : "--epochs or lower --batch-size")
         case .allWarmup(let warmupSteps, let steps):
             "a warm-up of \(Figures.count(warmupSteps, "step")) is not below the run's "
                 + "\(Figures.count(steps, "step")), so the learning rate never reaches its value"

@@ -43,7 +43,8 @@ package struct MachineOptions: OptionTable {
     ).namedOnlyWhenGiven()
     package let samplePrompt = Option.optional(
         "sample-prompt", .samplePrompts, absent: "none", in: .reports,
-        "answer this prompt after each validation, for metrics, page and report; may be repeated"
+        "answer this prompt after each validation, for metrics, page and report; with a system message, "
+            + "[{\"role\": \"system\", \"content\": ...}, {\"role\": \"user\", ...}]; may be repeated"
     ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
         try SamplePromptText.joined(first, second)
     }.takingJSONLists()

@@ -18,7 +18,10 @@ extension RowEncoder {
     /// - Throws: `TrainingError.noEndToken`; what the template throws.
     func promptIDs(_ prompt: String) throws -> [Int32] {
         if format == .chat, let render = encoder.renderChat {
-            let chat = try encoder.prepareChat([ChatMessage(role: "user", content: prompt)], nil)
+            let turns =
+                SamplePromptText.conversation(in: prompt)
+                ?? [ChatMessage(role: "user", content: prompt)]
+            let chat = try encoder.prepareChat(turns, nil)
             return try encoder.encode(render(chat, chat.messages.count, true).text)
         }
         guard let end = encoder.endID else { throw TrainingError.noEndToken }
@@ -56,6 +59,24 @@ package enum SamplePromptText {
             prompts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.samplePromptBytes })
         else { return nil }
         return prompts
+    }
+
+    /// The messages of a prompt that is a JSON list of them, such as one of the system's and one of the
+    /// user's; nil for a text.
+    static func conversation(in prompt: String) -> [ChatMessage]? {
+        struct Message: Decodable {
+            var role: String
+            var content: String
+        }
+        guard prompt.hasPrefix("[") else { return nil }
+        do {
+            let messages = try JSONDecoder().decode([Message].self, from: Data(prompt.utf8))
+            return messages.isEmpty
+                ? nil : messages.map { ChatMessage(role: $0.role, content: $0.content) }
+        } catch {
+            // A text that begins with a bracket.
+            return nil
+        }
     }
 
     /// The text that `prompts` reads back.

@@ -79,7 +79,7 @@ import Testing
         }
         #expect(try warnings(good) == [])
         #expect(try warnings(good) { $0.validationSplit = 0 } == [.noValidation])
-        #expect(try warnings(good) { $0.iterations = 3 } == [.fewSteps(count: 3)])
+        #expect(try warnings(good) { $0.iterations = 3 } == [.fewSteps(count: 3, isGiven: true)])
         #expect(
             try warnings(good) { $0.warmupSteps = 400 } == [
                 .allWarmup(warmupSteps: 400, steps: 400)
@@ -155,7 +155,8 @@ import Testing
                 .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
                 .leakedTest(count: 1, testRows: 2), .samePrompt(count: 1, rows: 2, isTest: true),
                 .samePrompt(count: 1, rows: 2, isTest: false),
-                .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),
+                .fewSteps(count: 1), .fewSteps(count: 1, isGiven: true),
+                .allWarmup(warmupSteps: 1, steps: 1),
                 .fewRounds(count: 1, rate: 1.7),
             ] + RowRemark.allCases.map { .remark($0, count: 1, first: "d:1") }
         #expect(Set(all.map(\.text)).count == all.count)

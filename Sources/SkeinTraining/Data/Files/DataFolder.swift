@@ -128,7 +128,10 @@ struct DataFolder {
             let file = try MappedFile(path: FilePath.join(folder, name))
             try file.withBytes { _ = try DataFileKind(path: file.path, bytes: $0) }
         }
-        throw TrainingError.noTrainingFile(directory: path)
+        let isModel = ["config.json", "adapter_config.json", "run.json"].contains {
+            DiskStore().exists(FilePath.join(path, $0))
+        }
+        throw TrainingError.noTrainingFile(directory: path, isModel: isModel)
     }
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
