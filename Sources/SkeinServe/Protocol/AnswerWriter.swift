@@ -56,7 +56,7 @@ struct AnswerWriter: Sendable {
                 chunks.append(
                     chatChunk(
                         index, [("content", .string(piece.text))],
-                        logprobs: format.logprobs == nil ? nil : names.chat(piece.tokens)))
+                        logprobs: format.logprobs.map { names.chat(piece.tokens, top: $0) }))
             }
             for event in piece.tools {
                 if let delta = delta(event) { chunks.append(chatChunk(index, [delta])) }
@@ -261,7 +261,7 @@ struct AnswerWriter: Sendable {
             return .object([
                 ("index", .integer(index)), ("message", .object(message)),
                 (
-                    "logprobs", format.logprobs == nil ? .null : names.chat(choice.records)
+                    "logprobs", format.logprobs.map { names.chat(choice.records, top: $0) } ?? .null
                 ), finish,
             ])
         }

@@ -16,7 +16,13 @@ struct TokenNames: Sendable {
     }
 
     /// OpenAI's `logprobs` of a chat's answer.
-    func chat(_ records: [TokenRecord]) -> JSONLine.Value {
+    ///
+    /// - Parameters:
+    ///   - records: in the order in which they stand in the answer.
+    ///   - count: of the likeliest tokens. Where a form left no choice there is one, the token itself:
+    ///     clients take the first of them.
+    /// - Returns: an object.
+    func chat(_ records: [TokenRecord], top count: Int) -> JSONLine.Value {
         func entry(_ token: Int32, _ logprob: Float?) -> [JSONLine.Field] {
             [
                 ("token", .string(name(token))), ("logprob", number(logprob)),
@@ -28,16 +34,12 @@ struct TokenNames: Sendable {
                 "content",
                 .array(
                     records.map { record in
-                        .object(
-                            entry(record.token, record.logprob) + [
-                                (
-                                    "top_logprobs",
-                                    .array(
-                                        record.top.map {
-                                            .object(entry($0.token, $0.logprob))
-                                        })
-                                )
-                            ])
+                        let own = entry(record.token, record.logprob)
+                        let isForced = count > 0 && record.top.isEmpty && record.logprob != nil
+                        let top =
+                            isForced ? [own] : record.top.map { entry($0.token, $0.logprob) }
+                        return .object(
+                            own + [("top_logprobs", .array(top.map { .object($0) }))])
                     })
             ), ("refusal", .null),
         ])

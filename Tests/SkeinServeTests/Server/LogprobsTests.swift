@@ -113,4 +113,23 @@ import Testing
                     == content.compactMap { $0["logprob"] as? Double })
         }
     }
+
+    @Test("a token where a form left no choice is the likeliest of its place")
+    func forced() throws {
+        try ServeCase.run { server in
+            let fields =
+                #""messages":[{"role":"user","content":"the in"}],"max_tokens":40,"seed":4,"#
+                + #""logprobs":true,"top_logprobs":2,"response_format":{"type":"json_schema","#
+                + #""json_schema":{"name":"x","schema":{"type":"object","properties":"#
+                + #"{"name":{"type":"string","maxLength":4}},"required":["name"]}}}"#
+            let content = try #require(
+                try logprobs(try server.chat(fields))["content"] as? [[String: Any]])
+            let forced = content.filter { $0["logprob"] as? Double == 0 }
+            #expect(!forced.isEmpty)
+            for entry in forced {
+                let top = try #require(entry["top_logprobs"] as? [[String: Any]])
+                #expect(top.map { $0["token"] as? String } == [entry["token"] as? String])
+            }
+        }
+    }
 }
