@@ -63,7 +63,7 @@ let testTargets: [Target] = [
         of: "Answers",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
-            "SkeinJSON",
+            "SkeinJSON", "SkeinTensors",
         ], loops: true),
     tests(of: "Expansion", ["SkeinBasics"]),
     tests(
@@ -99,8 +99,9 @@ let testTargets: [Target] = [
     tests(
         of: "Commands",
         [
-            "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool", "SkeinJSON",
+            "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
+            "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool",
+            "SkeinJSON",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
     testTarget(

@@ -88,7 +88,7 @@ struct ResultCheck: Sendable {
         guard result.tokens == expected.tokens, result.lossTokens == expected.lossTokens else {
             return .refused(
                 detail:
-                    "\(Figures.count(result.tokens, "token")), \(result.lossTokens) of them with loss; the plan "
+                    "\(Figures.count(Int(result.tokens), "token")), \(result.lossTokens) of them with loss; the plan "
                     + "has \(expected.tokens) and \(expected.lossTokens)")
         }
         guard result.correct <= result.lossTokens else {
