@@ -36,7 +36,7 @@ import Testing
                 "--top_p", "0.9", "-t", "1", "--adapter-path", "a", "-sys", "s")
         ).options
         #expect(generate.prompt == "hello" && generate.maximumTokens == 3)
-        #expect(generate.sampler.temperature == 0.5 && generate.threads == 1)
+        #expect(generate.sampling.temperature == 0.5 && generate.threads == 1)
         #expect(generate.adapter == "a" && generate.system == "s")
         let serve = try ServeCommand(
             Self.options(

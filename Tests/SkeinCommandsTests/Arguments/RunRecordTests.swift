@@ -134,7 +134,7 @@ import Testing
             let generate = try GenerateCommand(
                 Self.parse(words + ["--prompt", "p"], by: GenerateCommand.table))
             #expect(generate.options.model == directory + "/tiny.gguf")
-            #expect(generate.options.sampler.seed == 0)
+            #expect(generate.options.sampling.seed == 0)
             #expect(throws: UsageError.self) { try Self.parse(words, by: EvaluateCommand.table) }
             let evaluate = try EvaluateCommand(
                 Self.parse(words + ["--data", "d"], by: EvaluateCommand.table))
