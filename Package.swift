@@ -76,8 +76,8 @@ let testTargets: [Target] = [
         of: "Serve",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText",
-            "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers", "SkeinSessions",
-            "SkeinJSON",
+            "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinTensors", "SkeinAnswers",
+            "SkeinSessions", "SkeinJSON",
         ]),
     tests(of: "Coordination", ["SkeinBasics"]),
     tests(of: "Launch", ["SkeinBasics"]),

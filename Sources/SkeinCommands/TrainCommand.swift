@@ -72,11 +72,10 @@ struct TrainCommand: Command {
     }
 
     func checkOutput() throws {
-        guard let sweep = options.sweep else {
-            return try RunDirectory.check(options.output, resuming: options.resume)
-        }
-        for recipe in sweep.recipes {
-            try RunDirectory.check(recipe.options.output, resuming: options.resume)
+        if options.sweep == nil {
+            try RunDirectory.check(options.output, resuming: options.resume)
+        } else {
+            try SweepRun.check(options.output, resuming: options.resume)
         }
     }
 

@@ -101,7 +101,7 @@ struct BadInputTests {
                 ),
                 (
                     "nothing to learn", bench.data, ["--max-length", "6"],
-                    Complaint(65, "none of the 3 rows", "6 tokens", "--max-length")
+                    Complaint(65, "none of 3 rows", "6 tokens", "--max-length")
                 ),
                 (
                     "missing", bench.path("none.jsonl"), [],

@@ -115,7 +115,7 @@ struct ReferenceRecordTests {
             // Of train, the references are in the cache, so the cluster computes them again.
             try makeStopped(bench, options, data)
             let cluster = try ClusterHarness(
-                bench, "run", options + ["--resume"], data: data)
+                bench, "run", options + ["--resume", "--keep-checkpoints", "3"], data: data)
             let liar = try HostilePeer(cluster.address, name: "liar")
             try liar.join()
             let lease = try liar.lease()
@@ -140,7 +140,8 @@ struct ReferenceRecordTests {
             try bench.train("quiet", options, data: data)
             try makeOlder(bench, options, data)
             for _ in 0..<2 {
-                try bench.train("run", options + ["--resume"], data: data)
+                try bench.train(
+                    "run", options + ["--resume", "--keep-checkpoints", "3"], data: data)
                 #expect(try bench.result(of: "run") == bench.result(of: "quiet"))
                 #expect(try digest(bench, "run") == digest(bench, "quiet"))
                 let proof = try SkeinProcess.run(["inspect", bench.path("run"), "--verify-ledger"])

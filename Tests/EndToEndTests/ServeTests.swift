@@ -63,7 +63,7 @@ struct ServeTests {
     func refused() throws {
         try Workbench.with { bench in
             for (words, complaint) in [
-                (["--adapter", "a"], Complaint(64, "NAME=PATH")),
+                (["--adapter", "=a"], Complaint(64, "NAME=PATH")),
                 (["--context", "999999"], Complaint(64, "at most", "--context")),
                 (["--adapter", "a=\(bench.path("none"))"], Complaint(65, "none")),
                 (["--api-key-file", bench.path("none")], Complaint(74, "none")),

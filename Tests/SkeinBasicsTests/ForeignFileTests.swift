@@ -57,7 +57,7 @@ import Testing
     @Test(
         "text and files that are read are none of these",
         arguments: [
-            "", "{", "{\"prompt\": 1}", "[\n{", "a,b\n", "PAR1\u{15}\u{4}", "GGUF\u{3}\0\0\0",
+            "", "{", "{\"prompt\": 1}", "[\n{", "a,b\n", "PAR1\u{15}\u{4}",
             "PK is a name", "BZh1 or BZh9", "(lp0", "version https://git-lfs.github.com/spec/v1\n",
             "the version https://git-lfs.github.com/spec/v1\noid sha256:4d\n", "<p>",
             "\u{FEFF}text",

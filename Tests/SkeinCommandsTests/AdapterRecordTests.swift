@@ -204,8 +204,8 @@ import Testing
             }
             #expect(try warnings("rows.jsonl").contains("5 of 5 test rows are trained on, too"))
             let one = try warnings("one.jsonl")
-            #expect(one.contains("1 of 2 test rows are trained on, too"))
-            #expect(one.contains("1 of 2 test rows have the prompt of a training row"))
+            #expect(one.contains("1 of 2 test rows is trained on, too"))
+            #expect(one.contains("1 of 2 test rows has the prompt of a training row"))
             // Without the run's data, its digest is still in the adapter's record.
             let rows = place.directory + "/rows.jsonl"
             try DiskStore().rename(rows, to: place.directory + "/moved.jsonl")

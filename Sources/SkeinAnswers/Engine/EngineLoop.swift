@@ -80,9 +80,16 @@ final class EngineLoop {
     private func drop(_ requests: [RequestID], _ tells: [Inbox.Tell] = []) {
         guard !requests.isEmpty else { return }
         let gone = Set(requests)
-        again.removeAll { gone.contains($0.job.request) }
         waiting.remove(gone)
         var cut: [RequestID: [CutAnswer]] = [:]
+        for answer in again where gone.contains(answer.job.request) {
+            cut[answer.job.request, default: []].append(
+                CutAnswer(
+                    choice: answer.job.choice, promptTokens: answer.job.prompt.count,
+                    cachedTokens: min(answer.job.prompt.count, answer.firstCachedTokens ?? 0),
+                    answerTokens: 0))
+        }
+        again.removeAll { gone.contains($0.job.request) }
         for (id, member) in running where gone.contains(member.answer.job.request) {
             let job = member.answer.job
             cut[job.request, default: []].append(
@@ -90,7 +97,9 @@ final class EngineLoop {
                     choice: job.choice,
                     promptTokens: min(
                         job.prompt.count, member.promptTokens - batch.unreadPromptTokens(of: id)),
-                    cachedTokens: min(job.prompt.count, batch.cachedTokens(of: id)),
+                    cachedTokens: min(
+                        job.prompt.count,
+                        member.answer.firstCachedTokens ?? batch.cachedTokens(of: id)),
                     answerTokens: member.answer.tokens.count))
             leave(id)
         }
@@ -145,7 +154,9 @@ final class EngineLoop {
                 ends = reason
                 // Nobody wants to know anything of the prompt.
                 guard job.tellsPrompt else {
-                    finish(answer, reason, promptTokens: job.prompt.count, cached: 0)
+                    finish(
+                        answer, reason, promptTokens: job.prompt.count,
+                        cached: answer.firstCachedTokens ?? 0)
                     return .begun
                 }
             }

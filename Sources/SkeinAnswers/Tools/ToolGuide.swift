@@ -59,6 +59,8 @@ package struct ToolGuide: Sendable {
     package let grammar: CompiledGrammar?
     /// The places in the request of what the grammar leaves out of the tools' schemas.
     package let dropped: [String]
+    /// How many there are; of many not all have a place in `dropped`.
+    package let droppedCount: Int
     /// Whether somebody still waits for the answer.
     let isWanted: @Sendable () -> Bool
 
@@ -122,7 +124,7 @@ package struct ToolGuide: Sendable {
             parts = try .none(tokenizer, grammars)
             isParallel = false
             grammar = nil
-            dropped = []
+            (dropped, droppedCount) = ([], 0)
             return
         }
         let parts = try CallTokens(format, tokenizer, grammars)
@@ -131,6 +133,7 @@ package struct ToolGuide: Sendable {
         let (grammar, dropped) = try ToolGrammar.make(
             callable, key: format.argumentsKey, grammars, isWanted: isWanted)
         self.dropped = dropped
+        droppedCount = dropped.count + grammar.droppedCount - grammar.dropped.count
         self.grammar = grammar
         if !choice.isRequired {
             if format.isBare, try fits(after: 0) {

@@ -126,7 +126,7 @@ package struct StatedSampling: Sendable {
             case minP = "min_p"
             case repetitionPenalty = "repetition_penalty"
 
-            /// gguf-py's name (constants.py, Keys.General).
+            /// gguf-py's name, of its `Keys.General`.
             var ggufName: String {
                 switch self {
                 case .temperature: "general.sampling.temp"

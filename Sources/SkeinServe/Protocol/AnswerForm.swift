@@ -130,11 +130,11 @@ enum AnswerForm: Sendable, Equatable {
         }
     }
 
-    /// The places in the request of what a grammar of this form leaves out of its schema, such as
-    /// `response_format.json_schema.schema#/properties/a/not`.
-    func dropped(by grammar: CompiledGrammar) -> [String] {
-        guard case .schema(_, _, let place) = self else { return [] }
-        return grammar.dropped.map { "\(place)#\($0.pointer)" }
+    /// What a grammar of this form leaves out of its schema.
+    func dropped(by grammar: CompiledGrammar) -> DroppedParts {
+        guard case .schema(_, _, let place) = self else { return DroppedParts() }
+        return DroppedParts(
+            places: grammar.dropped.map { "\(place)#\($0.pointer)" }, count: grammar.droppedCount)
     }
 
     /// An error of the form's own, with the place in the request.

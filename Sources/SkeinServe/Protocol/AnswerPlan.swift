@@ -4,28 +4,8 @@ import SkeinAnswers
 struct AnswerPlan: Sendable {
     var jobs: [AnswerJob]
     var format: AnswerFormat
-    /// What of the request's schemas the answers are not held to, by its places in the request.
-    var dropped: [String] = []
-
-    /// The header that names it, with as many places as fit; nil if there is nothing to name. What is no
-    /// visible ASCII character is percent-encoded.
-    var droppedHeader: (name: String, value: String)? {
-        guard !dropped.isEmpty else { return nil }
-        var value = ""
-        for (index, place) in dropped.enumerated() {
-            let shown = place.utf8.map { byte in
-                byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ",")
-                    ? String(UnicodeScalar(byte))
-                    : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }.joined()
-            guard value.utf8.count + shown.utf8.count <= Limits.droppedBytes else {
-                value += "\(value.isEmpty ? "" : ", ")and \(dropped.count - index) more"
-                break
-            }
-            value += (value.isEmpty ? "" : ", ") + shown
-        }
-        return ("X-Skein-Dropped", value)
-    }
+    /// What of the request's schemas the answers are not held to.
+    var dropped = DroppedParts()
 }
 
 /// How the answers of a request are told.

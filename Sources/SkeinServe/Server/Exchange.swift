@@ -71,7 +71,7 @@ final class Exchange {
         isPlanned = true
         let format = plan.format
         self.format = format
-        if let header = plan.droppedHeader { headers.append(header) }
+        if let header = plan.dropped.header { headers.append(header) }
         writer = AnswerWriter(format, names)
         lastToken = Array(repeating: nil, count: format.answers)
     }

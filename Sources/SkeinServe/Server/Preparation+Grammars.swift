@@ -14,14 +14,16 @@ extension Preparation {
     /// Whether a grammar must be made for a form.
     func needsGrammar(_ form: AnswerForm) -> Bool { form != .text && known(form) == nil }
 
-    /// What of the request's schemas an answer is not held to, by their places.
-    func dropped(_ guide: AnswerGuide, _ form: AnswerForm) -> [String] {
-        switch guide {
-        case .free: []
+    /// What of the request's schemas an answer is not held to.
+    func dropped(_ guide: AnswerGuide, _ form: AnswerForm) -> DroppedParts {
+        func parts(_ tools: ToolGuide) -> DroppedParts {
+            DroppedParts(places: tools.dropped, count: tools.droppedCount)
+        }
+        return switch guide {
+        case .free: DroppedParts()
         case .value(let matcher): form.dropped(by: matcher.grammar)
-        case .tools(let tools): tools.dropped
-        case .callsOrValue(let tools, let value):
-            tools.dropped + form.dropped(by: value.grammar)
+        case .tools(let tools): parts(tools)
+        case .callsOrValue(let tools, let value): parts(tools) + form.dropped(by: value.grammar)
         }
     }
 

@@ -166,7 +166,8 @@ struct Preparation: Sendable {
                 id, draft.model, draft.prompts, draft.limits, request.sampling, guides,
                 logprobs: request.logprobs,
                 tellsPrompt: request.echoes && request.logprobs != nil, recordsEnd: true),
-            format: format, dropped: guides.first.map { dropped($0, request.form) } ?? [])
+            format: format,
+            dropped: guides.first.map { dropped($0, request.form) } ?? DroppedParts())
     }
 
     private func checkLogprobs(

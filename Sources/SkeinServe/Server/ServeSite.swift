@@ -157,7 +157,8 @@ final class ServeSite {
 
     private func go(on exchange: Exchange, _ prepared: PreparedAnswer, bodyBytes: Int) {
         switch prepared {
-        case .compile(let work):
+        case .compile(let streams, let work):
+            if streams { beginSoon(exchange) }
             // What was made of the body is held until then.
             return run(for: exchange, .compiling, holding: bodyBytes, work) {
                 $0.go(on: $1, $2, bodyBytes: bodyBytes)
@@ -169,7 +170,7 @@ final class ServeSite {
         case .plan(let plan):
             exchange.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
             parts.engine.submit(plan.jobs)
-            if let header = plan.droppedHeader { remark(onDropped: header.value) }
+            if let header = plan.dropped.header { remark(onDropped: header.value) }
             if plan.format.streams { beginSoon(exchange) }
             return
         }
@@ -288,7 +289,11 @@ final class ServeSite {
 
     private func close(_ exchange: Exchange) {
         // A client may be found gone while it is answered.
-        guard forget(exchange) else { return }
+        if forget(exchange) { end(exchange) }
+    }
+
+    /// Counts and notes what has ended.
+    private func end(_ exchange: Exchange) {
         if exchange.isPlanned {
             finished += 1
             finishedSeconds += exchange.seconds
@@ -310,8 +315,10 @@ final class ServeSite {
     func cutOff() {
         for exchange in exchanges.values {
             giveUp(exchange)
+            // Told that it is over, its client may turn out to be gone: it is given up once.
+            guard forget(exchange) else { continue }
             exchange.fail(.stopping)
-            close(exchange)
+            end(exchange)
         }
     }
 }

@@ -19,7 +19,8 @@ enum PreparedAnswer: Sendable {
     case text(HTTPAnswerText)
     case error(APIError)
     /// A grammar must be made first, which may take long and is for another thread.
-    case compile(@Sendable () -> PreparedAnswer)
+    /// `streams`: whether its client waits for events.
+    case compile(streams: Bool, @Sendable () -> PreparedAnswer)
 }
 
 extension Preparation {
@@ -32,12 +33,16 @@ extension Preparation {
             switch work {
             case .chat:
                 let draft = try draft(chat: body, id: id, names)
-                return stage(needsGrammar(draft.request)) { () throws(APIError) in
+                return stage(
+                    needsGrammar(draft.request), streams: draft.request.sampling.streams
+                ) { () throws(APIError) in
                     try plan(draft) { isWanted.isSet }
                 }
             case .completion:
                 let draft = try draft(completion: body, id: id, names)
-                return stage(needsGrammar(draft.request.form)) { () throws(APIError) in
+                return stage(
+                    needsGrammar(draft.request.form), streams: draft.request.sampling.streams
+                ) { () throws(APIError) in
                     try plan(draft) { isWanted.isSet }
                 }
             case .tokenize: return .json(HTTPResponse(json: try tokenize(body)))
@@ -52,7 +57,8 @@ extension Preparation {
 
     /// A plan, now or on the thread for grammars.
     private func stage(
-        _ isLater: Bool, _ plan: @escaping @Sendable () throws(APIError) -> AnswerPlan
+        _ isLater: Bool, streams: Bool,
+        _ plan: @escaping @Sendable () throws(APIError) -> AnswerPlan
     ) -> PreparedAnswer {
         let work: @Sendable () -> PreparedAnswer = {
             do throws(APIError) {
@@ -61,6 +67,6 @@ extension Preparation {
                 return .error(error)
             }
         }
-        return isLater ? .compile(work) : work()
+        return isLater ? .compile(streams: streams, work) : work()
     }
 }

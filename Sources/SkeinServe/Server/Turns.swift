@@ -8,9 +8,10 @@ enum RequestOwner: Hashable, Sendable {
 /// Things that wait: each owner's in their order, and the owners take turns, each with one. So an owner
 /// with many keeps another waiting for one of them, not for all. Pure.
 struct Turns<Owner: Hashable, Item> {
-    private var items: [Owner: ArraySlice<Item>] = [:]
+    /// Arrays and no slices, which would keep what was taken out of them: what waits is a few hundred.
+    private var items: [Owner: [Item]] = [:]
     /// Those with something that waits, the next one first.
-    private var order: ArraySlice<Owner> = []
+    private var order: [Owner] = []
 
     var count: Int { items.values.reduce(0) { $0 + $1.count } }
 
@@ -21,8 +22,9 @@ struct Turns<Owner: Hashable, Item> {
 
     /// Takes out what is next; nil if nothing waits.
     mutating func next() -> Item? {
-        guard let owner = order.popFirst() else { return nil }
-        let item = items[owner]?.popFirst()
+        guard !order.isEmpty else { return nil }
+        let owner = order.removeFirst()
+        let item = items[owner]?.removeFirst()
         if items[owner]?.isEmpty ?? true {
             items[owner] = nil
         } else {

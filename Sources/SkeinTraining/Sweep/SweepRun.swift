@@ -46,6 +46,19 @@ package struct SweepRun: Sendable {
     private let output: String
     private let isResuming: Bool
 
+    /// Refuses a directory that a sweep cannot be written to; makes nothing.
+    ///
+    /// - Parameters:
+    ///   - output: the sweep's directory.
+    ///   - resuming: continues the runs that are there.
+    /// - Throws: `SweepError.outputNotEmpty`; `FileError`.
+    package static func check(_ output: String, resuming: Bool) throws {
+        guard !resuming, DiskStore().exists(output),
+            try DiskStore().names(in: output).contains(where: { $0 != RunDirectory.sweepLockName })
+        else { return }
+        throw SweepError.outputNotEmpty(path: output)
+    }
+
     /// Reads and checks model, data and options of all runs; writes nothing and loads no weights.
     ///
     /// - Parameters:
@@ -57,11 +70,7 @@ package struct SweepRun: Sendable {
         self.members = members
         self.output = output
         isResuming = resuming
-        if !resuming, DiskStore().exists(output),
-            try DiskStore().names(in: output).contains(where: { $0 != RunDirectory.sweepLockName })
-        {
-            throw SweepError.outputNotEmpty(path: output)
-        }
+        try Self.check(output, resuming: resuming)
         runs = try members.map { member in
             do {
                 return try TrainingRun(member.request, resuming: resuming)

@@ -198,7 +198,7 @@ import Testing
             .missingField(path: $0, field: "general.architecture")
         },
         MetadataChange("general.type", .string("adapter")) {
-            unsupported($0, "general.type", "adapter", "model")
+            .standsForModel(path: $0, found: .adapter)
         },
         MetadataChange("llama.block_count", .uint32(0)) {
             bad($0, "llama.block_count", "1 to 4096", "0")

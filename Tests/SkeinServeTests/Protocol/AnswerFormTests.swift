@@ -209,17 +209,15 @@ import Testing
     }
 
     @Test("the header that names what is left out is short, and has visible ASCII alone")
-    func header() throws {
-        var plan = AnswerPlan(
-            jobs: [],
-            format: AnswerFormat(
-                .chat, id: "", model: "", created: 0,
-                sampling: try SamplingRequest(
-                    FieldReader(body: Array("{}".utf8)), randomSeed: { 0 }), prompts: 1, echoes: [],
-                logprobs: nil))
-        #expect(plan.droppedHeader == nil)
-        plan.dropped = ["a#/ü, b\r\n", String(repeating: "x", count: 1000), "c", "d"]
-        let value = plan.droppedHeader?.value ?? ""
-        #expect(value == "a#/%C3%BC%2C%20b%0D%0A, and 3 more")
+    func header() {
+        var dropped = DroppedParts()
+        #expect(dropped.header == nil)
+        dropped.places = ["a#/ü, b\r\n", String(repeating: "x", count: 2000), "c", "d"]
+        dropped.count = 4
+        #expect(dropped.header?.value == "a#/%C3%BC%2C%20b%0D%0A, and 3 more")
+        dropped.places.removeFirst()
+        #expect(dropped.header?.value == "4 parts")
+        dropped = DroppedParts(places: ["c"], count: 1)
+        #expect(dropped.header?.value == "c")
     }
 }

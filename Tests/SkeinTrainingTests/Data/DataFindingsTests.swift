@@ -86,7 +86,7 @@ import Testing
         #expect(try findings(rows[0] + rows[1], toy(99), test: rows[2]) == [])
         #expect(
             try findings(rows[0] + rows[1], toy(99), test: rows[1] + rows[2])
-                == ["1 of 2 test rows are trained on, too; the test will look too good"])
+                == ["1 of 2 test rows is trained on, too; the test will look too good"])
     }
 
     @Test("a text beside a question and an answer is learned with the question: a finding")
