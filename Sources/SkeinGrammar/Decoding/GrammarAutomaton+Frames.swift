@@ -71,12 +71,22 @@ extension GrammarAutomaton {
         return found
     }
 
+    /// How many frames may be made before those that pass are forgotten once more: as many as are open,
+    /// so that each frame pays for making one anew, but not more than half of those for which there is
+    /// room. Near the end of the room it is a small number, so that what fits is not refused.
+    func roomBeforeCleaning(from first: Int) -> Int {
+        let open = max(frames.count - first, GrammarLimits.passingFrames)
+        let room = (GrammarLimits.states - frames.count) / 2
+        return min(open, max(room, GrammarLimits.passingFrames / 16))
+    }
+
     /// Forgets the frames from a number on that some configurations do not return to, directly or not.
     /// No state has them, as none was made since.
     ///
     /// - Returns: the configurations with their frames' new numbers; nil if there is no room.
     func withoutPassingFrames(_ configurations: [UInt64], from first: Int) -> [UInt64]? {
-        let passing = frames[first...]
+        guard demand.lasts(for: 20 * (frames.count - first)) else { return nil }
+        let passing = Array(frames[first...])
         for returns in passing { frameNumbers[returns] = nil }
         frames.removeSubrange(first...)
         frameNeeds.removeSubrange(first...)
@@ -88,12 +98,13 @@ extension GrammarAutomaton {
         func moved(_ frame: Int32) -> Int32? {
             if Int(frame) < first { return frame }
             if let known = numbers[frame] { return known }
-            var returns = passing[Int(frame)]
+            var returns = passing[Int(frame) - first]
             for index in returns.indices {
                 guard let outer = moved(returns[index].frame) else { return nil }
                 returns[index].frame = outer
             }
             let number = self.frame(of: returns)
+            renumbered += 1
             numbers[frame] = number
             return number
         }

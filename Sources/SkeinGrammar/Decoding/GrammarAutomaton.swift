@@ -67,6 +67,8 @@ final class GrammarAutomaton {
 
     /// Nodes of tries that were looked at.
     var walked = 0
+    /// Frames that were made anew as others were forgotten.
+    var renumbered = 0
     /// Of whoever asks for states now. Without it there is no room for new ones.
     var demand = Demand()
 
@@ -200,10 +202,12 @@ final class GrammarAutomaton {
         if bytes.isEmpty || root < 0 { return root }
         var here = states[Int(root)]
         let known = frames.count
+        var crowded = known + GrammarLimits.passingFrames
         for byte in bytes.dropLast() {
-            if frames.count > known + GrammarLimits.passingFrames {
+            if frames.count > crowded {
                 guard let moved = withoutPassingFrames(here, from: known) else { return Self.full }
                 here = moved
+                crowded = frames.count + roomBeforeCleaning(from: known)
             }
             advance(here, byte)
             if work.isEmpty { return Self.dead }
