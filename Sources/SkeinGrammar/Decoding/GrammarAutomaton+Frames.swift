@@ -58,17 +58,33 @@ extension GrammarAutomaton {
     /// A tick takes a byte at least, and then some more ticks may be needed to the end. What the least
     /// value takes does not depend on the most that there may be.
     func endlessFrame(_ frame: Int32, within bytes: Int) -> Int32? {
-        if frame == 0 { return 0 }
-        if let known = endless[frame] { return known }
-        var returns = frames[Int(frame)]
-        for (index, back) in returns.enumerated() {
-            guard let outer = endlessFrame(back.frame, within: bytes) else { return nil }
-            returns[index].frame = outer
-            if Int(back.range.most) > bytes + network.mostTicks { returns[index].range.most = .max }
+        // Those to which it returns come first. There may be as many as the answer is long, so that
+        // they are listed here and not on the stack.
+        var waiting = [frame]
+        while let here = waiting.last {
+            if here == 0 || endless[here] != nil {
+                waiting.removeLast()
+                continue
+            }
+            var returns = frames[Int(here)]
+            guard demand.lasts(for: 10 + returns.count) else { return nil }
+            let known = waiting.count
+            for (index, back) in returns.enumerated() {
+                guard let outer = back.frame == 0 ? 0 : endless[back.frame] else {
+                    if waiting.last != back.frame { waiting.append(back.frame) }
+                    continue
+                }
+                returns[index].frame = outer
+                if Int(back.range.most) > bytes + network.mostTicks {
+                    returns[index].range.most = .max
+                }
+            }
+            if waiting.count > known { continue }
+            guard let found = self.frame(of: returns) else { return nil }
+            endless[here] = found
+            waiting.removeLast()
         }
-        guard let found = self.frame(of: returns) else { return nil }
-        endless[frame] = found
-        return found
+        return frame == 0 ? 0 : endless[frame]
     }
 
     /// How many frames may be made before those that pass are forgotten once more: as many as are open,
@@ -93,29 +109,34 @@ extension GrammarAutomaton {
         returnNeeds.removeSubrange(first...)
         ticked = ticked.filter { Int($0.key) < first && Int($0.value) < first }
         endless = endless.filter { Int($0.key) < first && Int($0.value) < first }
-        var numbers: [Int32: Int32] = [:]
-        /// Frames return to frames of lower numbers.
-        func moved(_ frame: Int32) -> Int32? {
-            if Int(frame) < first { return frame }
-            if let known = numbers[frame] { return known }
-            var returns = passing[Int(frame) - first]
-            for index in returns.indices {
-                guard let outer = moved(returns[index].frame) else { return nil }
-                returns[index].frame = outer
-            }
-            let number = self.frame(of: returns)
-            renumbered += 1
-            numbers[frame] = number
-            return number
+        var isOpen = [Bool](repeating: false, count: passing.count)
+        func open(_ frame: Int32) {
+            if Int(frame) >= first { isOpen[Int(frame) - first] = true }
         }
-        var kept: [UInt64] = []
-        for configuration in configurations {
-            guard let frame = moved(Int32(truncatingIfNeeded: configuration & 0xffff_ffff)) else {
-                return nil
-            }
-            kept.append(Self.key(Node(configuration >> 32), frame))
+        for configuration in configurations { open(Self.frame(of: configuration)) }
+        // Frames return to frames of lower numbers.
+        for index in passing.indices.reversed() where isOpen[index] {
+            for back in passing[index] { open(back.frame) }
+        }
+        var numbers = [Int32](repeating: -1, count: passing.count)
+        func moved(_ frame: Int32) -> Int32 {
+            Int(frame) < first ? frame : numbers[Int(frame) - first]
+        }
+        for index in passing.indices where isOpen[index] {
+            var returns = passing[index]
+            for place in returns.indices { returns[place].frame = moved(returns[place].frame) }
+            guard let number = self.frame(of: returns) else { return nil }
+            renumbered += 1
+            numbers[index] = number
+        }
+        let kept = configurations.map {
+            Self.key(Node($0 >> 32), moved(Self.frame(of: $0)))
         }
         return kept.sorted()
+    }
+
+    private static func frame(of configuration: UInt64) -> Int32 {
+        Int32(truncatingIfNeeded: configuration & 0xffff_ffff)
     }
 
     /// Whether the end of a subnetwork can be reached with the ticks that are left.
