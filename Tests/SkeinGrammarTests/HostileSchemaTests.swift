@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import SkeinGrammar
@@ -111,6 +112,31 @@ struct HostileSchemaTests {
         let grammar = try Self.compile(#"{"type":"string","minLength":30000}"#)
         #expect(throws: GrammarError.doesNotFit(needed: nil, limit: 256)) {
             try GrammarMatcher(grammar, limit: 256)
+        }
+    }
+
+    /// Where bytes are no tokens, each number has a state at first.
+    @Test(
+        "a number of properties that is too large for states ends the attempt",
+        arguments: [true, false])
+    func properties(_ isWanted: Bool) throws {
+        let schema = #"""
+            {"type":"object","additionalProperties":{"type":"boolean"},
+            "maxProperties":4000000000000}
+            """#
+        let cache = GrammarCache(Vocabularies.withoutPunctuation, count: 1)
+        // Wanted until the schema is compiled with numbers, and then not any longer.
+        let questions = Atomic(0)
+        let limit = isWanted ? Int.max : 4
+        do throws(GrammarError) {
+            let grammar = try cache.schema(Array(schema.utf8)) {
+                questions.add(1, ordering: .relaxed).newValue <= limit
+            }
+            #expect(isWanted)
+            #expect(try grammar.mask(nil, Array(#"{"a":true,"#.utf8)).count > 0)
+        } catch {
+            #expect(!isWanted && error == .cancelled)
+            #expect(questions.load(ordering: .relaxed) == limit + 1)
         }
     }
 }

@@ -84,11 +84,14 @@ extension SchemaCompiler {
         guard most > 1 else { return }
         guard most > builder.unrolled else {
             var here = first
-            for _ in 1..<most {
+            var count = 1
+            // Also if nobody wants them any more.
+            while count < most, !builder.isTooLarge {
                 let next = builder.node()
                 builder.call(comma(after: here), pair, next)
                 builder.skip(next, to)
                 here = next
+                count += 1
             }
             return
         }
