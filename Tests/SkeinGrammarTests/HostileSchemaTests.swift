@@ -107,6 +107,40 @@ struct HostileSchemaTests {
         }
     }
 
+    @Test("what it takes to find that patterns of names are apart is a part of the work")
+    func namesApart() {
+        let all = Self.object(60) { #""^(?:a{\#(101 + $0 % 27)})*X_\#($0)$":{"minimum":\#($0)}"# }
+        #expect(Self.limit(of: #"{"patternProperties":\#(all)}"#) == .work)
+        let few = Self.object(60) { #""^x_\#($0)_[a-z]+$":{"minimum":\#($0)}"# }
+        #expect(Self.limit(of: #"{"patternProperties":\#(few)}"#) == nil)
+    }
+
+    @Test("two patterns of names are compared once, and up to the first name of both")
+    func namesTogether() throws {
+        let questions = Atomic(0)
+        let demand = Demand {
+            questions.add(1, ordering: .relaxed)
+            return true
+        }
+        let machines = TextMachines(WorkBudget(demand))
+        let patterns = ["^(?:a{101})*X_1$", "^(?:a{102})*X_2$", "^(?:a{103})*(?:X_2)?$"]
+            .map { TextRule.Pattern(text: $0, pointer: "") }
+        for pattern in patterns {
+            _ = try machines.language(pattern.text, matchesWhole: false, pointer: "")
+        }
+        func compared(_ first: Int, _ second: Int) throws -> (overlap: Bool, asked: Int) {
+            let before = questions.load(ordering: .relaxed)
+            let overlap = try machines.overlap(patterns[first], patterns[second])
+            return (overlap, questions.load(ordering: .relaxed) - before)
+        }
+        let apart = try compared(0, 1)
+        #expect(!apart.overlap && apart.asked > 5)
+        let turned = try compared(1, 0)
+        #expect(!turned.overlap && turned.asked <= 1)
+        let together = try compared(1, 2)
+        #expect(together.overlap && together.asked <= 2)
+    }
+
     @Test("a string that does not fit is refused before anything is written")
     func doesNotFit() throws {
         let grammar = try Self.compile(#"{"type":"string","minLength":30000}"#)

@@ -1,12 +1,28 @@
 extension ScalarMachine {
     /// The texts in both languages: a machine of those pairs of states that can be reached.
     ///
+    /// `work`: what it took is added, in units of some 10 ns, also where it throws.
+    ///
     /// - Throws: `ScalarMachineTooLarge`.
     func intersection(
-        _ other: ScalarMachine, _ demand: Demand = Demand()
+        _ other: ScalarMachine, _ demand: Demand = Demand(), work: inout Int
     ) throws(ScalarMachineTooLarge) -> ScalarMachine {
         var product = MachineProduct(self, other, demand)
+        defer { work += product.work }
         return try product.machine().trimmed
+    }
+
+    /// Whether a text is in both languages: it is found without a machine of both.
+    ///
+    /// `work`: as above.
+    ///
+    /// - Throws: `ScalarMachineTooLarge` where the machine of both would be too large.
+    func overlaps(
+        _ other: ScalarMachine, _ demand: Demand, work: inout Int
+    ) throws(ScalarMachineTooLarge) -> Bool {
+        var product = MachineProduct(self, other, demand)
+        defer { work += product.work }
+        return try product.hasText()
     }
 }
 
@@ -29,7 +45,14 @@ private struct MachineProduct {
     private var secondSteps: [[NumberedStep]] = []
     private var meetings: [Pair: ScalarRanges] = [:]
     private var workLeft = GrammarLimits.machineWork
+    /// Work on pairs of states: those that are built are trimmed, too.
+    private var pairWork = 0
+    private static let foundPair = 20
+    private static let builtPair = 40
     private let demand: Demand
+
+    /// So far, in units of some 10 ns.
+    var work: Int { GrammarLimits.machineWork - max(workLeft, 0) + pairWork }
 
     init(_ first: ScalarMachine, _ second: ScalarMachine, _ demand: Demand) {
         self.demand = demand
@@ -77,12 +100,44 @@ private struct MachineProduct {
                     state.append(ScalarMachine.Step(set: set, to: to))
                 }
             }
+            try note(Self.builtPair)
             steps += state.count
             if steps > GrammarLimits.machineSteps { throw .steps }
             states.append(state)
             accepting.append(first.accepting[pair.first] && second.accepting[pair.second])
         }
         return ScalarMachine(states: states, accepting: accepting)
+    }
+
+    /// Whether an accepting pair can be reached. It is looked for as far as `machine()` goes.
+    mutating func hasText() throws(ScalarMachineTooLarge) -> Bool {
+        var pairs = [Pair(first: 0, second: 0)]
+        var seen: Set<Pair> = [pairs[0]]
+        var next = 0
+        var steps = 0
+        while next < pairs.count {
+            let pair = pairs[next]
+            next += 1
+            try note(Self.foundPair)
+            if first.accepting[pair.first] && second.accepting[pair.second] { return true }
+            for mine in firstSteps[pair.first] {
+                for theirs in secondSteps[pair.second] {
+                    if try meeting(mine.set, theirs.set).isEmpty { continue }
+                    steps += 1
+                    let target = Pair(first: mine.to, second: theirs.to)
+                    guard seen.insert(target).inserted else { continue }
+                    if pairs.count >= GrammarLimits.machineStates { throw .states }
+                    pairs.append(target)
+                }
+            }
+            if steps > GrammarLimits.machineSteps { throw .steps }
+        }
+        return false
+    }
+
+    private mutating func note(_ work: Int) throws(ScalarMachineTooLarge) {
+        pairWork += work
+        guard demand.lasts(for: work) else { throw .work }
     }
 
     /// What is in both of two numbered sets.

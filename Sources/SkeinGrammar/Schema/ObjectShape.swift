@@ -135,17 +135,9 @@ struct ObjectShape {
         _ first: SchemaKeywords.PropertyPattern, _ second: SchemaKeywords.PropertyPattern,
         _ schemas: SchemaAlternatives
     ) throws(GrammarError) -> Bool {
-        var both = TextRule()
-        for pattern in [first, second] {
-            guard let text = pattern.text else { return true }
-            both.patterns.append(TextRule.Pattern(text: text, pointer: pattern.pointer))
-        }
-        try schemas.budget.spend(8, at: first.pointer)
-        do throws(GrammarError) {
-            return try !schemas.machines.language(both, unrolled: .max).machine.isEmpty
-        } catch {
-            guard case .tooLarge(.machine, _, _) = error else { throw error }
-            return true
-        }
+        guard let text = first.text, let other = second.text else { return true }
+        return try schemas.machines.overlap(
+            TextRule.Pattern(text: text, pointer: first.pointer),
+            TextRule.Pattern(text: other, pointer: second.pointer))
     }
 }

@@ -17,8 +17,18 @@ final class TextMachines {
         }
     }
 
-    private var languages: [[UInt8]: Language] = [:]
+    /// Two languages by their numbers, the lower one first.
+    private struct Two: Hashable {
+        var first: Int
+        var second: Int
+    }
+
+    private var languages: [Language] = []
+    private var numbers: [[UInt8]: Int] = [:]
+    private var overlaps: [Two: Bool] = [:]
     private let budget: WorkBudget
+    /// What machines of several languages took so far, in units of some 10 ns.
+    private var work = 0
 
     init(_ budget: WorkBudget) {
         self.budget = budget
@@ -31,8 +41,15 @@ final class TextMachines {
     func language(
         _ pattern: String, matchesWhole: Bool, pointer: String
     ) throws(GrammarError) -> Language {
+        languages[try number(of: pattern, matchesWhole: matchesWhole, pointer: pointer)]
+    }
+
+    /// The place of that language.
+    private func number(
+        of pattern: String, matchesWhole: Bool, pointer: String
+    ) throws(GrammarError) -> Int {
         let key = [matchesWhole ? 1 : 0] + Array(pattern.utf8)
-        if let known = languages[key] { return known }
+        if let known = numbers[key] { return known }
         var tree: PatternNode
         do {
             tree = try PatternParser.parse(pattern)
@@ -58,8 +75,9 @@ final class TextMachines {
         }
         try budget.spend(deterministic.states.count / 4, at: pointer)
         language.machine = deterministic
-        languages[key] = language
-        return language
+        numbers[key] = languages.count
+        languages.append(language)
+        return languages.count - 1
     }
 
     /// Whether a model can be held to an expression, or it is left out: it is of a dialect that is not
@@ -101,6 +119,54 @@ final class TextMachines {
         return true
     }
 
+    /// Whether a text may match both of two expressions, or a machine of both would be too large.
+    func overlap(
+        _ first: TextRule.Pattern, _ second: TextRule.Pattern
+    ) throws(GrammarError) -> Bool {
+        try budget.spend(8, at: first.pointer)
+        let two: Two
+        do throws(GrammarError) {
+            let a = try number(of: first.text, matchesWhole: false, pointer: first.pointer)
+            let b = try number(of: second.text, matchesWhole: false, pointer: second.pointer)
+            two = Two(first: min(a, b), second: max(a, b))
+        } catch {
+            guard case .tooLarge(.machine, _, _) = error else { throw error }
+            return true
+        }
+        if let known = overlaps[two] { return known }
+        let before = work
+        let overlap: Bool
+        do throws(ScalarMachineTooLarge) {
+            overlap = try hasText(in: languages[two.first], languages[two.second])
+        } catch {
+            overlap = true
+        }
+        try spend(since: before, at: first.pointer)
+        overlaps[two] = overlap
+        return overlap
+    }
+
+    private func hasText(
+        in first: Language, _ second: Language
+    ) throws(ScalarMachineTooLarge) -> Bool {
+        guard first.isCounted || second.isCounted else {
+            return try first.machine.overlaps(second.machine, budget.demand, work: &work)
+        }
+        var both = first
+        both.restrict(second.least, second.most)
+        both.machine = try first.machine.intersection(
+            second.machine, budget.demand, work: &work)
+        try takeLength(of: &both, escaping: true, unrolled: .max)
+        return !both.machine.isEmpty
+    }
+
+    /// Takes off what was done, and at least `units`.
+    private func spend(
+        _ units: Int = 0, since before: Int, at pointer: String
+    ) throws(GrammarError) {
+        try budget.spend(max(units, (work - before) / 2_000), at: pointer)
+    }
+
     /// The language of all conditions of a rule together.
     ///
     /// The length is a part of the machine unless it is more than `unrolled`, and a number beside the
@@ -115,17 +181,20 @@ final class TextMachines {
             all.restrict(one.least, one.most)
         }
         let pointer = rule.patterns.first?.pointer ?? ""
+        let before = work
         do throws(ScalarMachineTooLarge) {
             if !rule.excluded.isEmpty { machines.append(try .excluding(rule.excluded)) }
             all.machine = machines.first ?? .any
             for machine in machines.dropFirst() {
-                all.machine = try all.machine.intersection(machine, budget.demand)
+                all.machine = try all.machine.intersection(
+                    machine, budget.demand, work: &work)
             }
             try takeLength(of: &all, escaping: true, unrolled: unrolled)
         } catch {
+            try spend(since: before, at: pointer)
             throw error.error(at: pointer)
         }
-        try budget.spend(all.machine.states.count / 4, at: pointer)
+        try spend(all.machine.states.count / 4, since: before, at: pointer)
         return all
     }
 
@@ -174,6 +243,7 @@ final class TextMachines {
             return
         }
         let length = try ScalarMachine.length(language.least, language.most)
-        language = Language(machine: try language.machine.intersection(length, budget.demand))
+        language = Language(
+            machine: try language.machine.intersection(length, budget.demand, work: &work))
     }
 }
