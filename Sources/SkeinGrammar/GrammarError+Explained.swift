@@ -79,13 +79,12 @@ extension GrammarError: Explained {
 
     /// A name in quotes, cut where it is long.
     fileprivate static func cut(_ name: String) -> String {
-        JSONLine.quote(name.utf8.count <= 200 ? name : name.prefix(200) + "...")
+        JSONLine.quote(name.cut(toBytes: 200))
     }
 
     /// A place in the schema, cut where it is long.
     private func at(_ pointer: String) -> String {
-        if pointer.isEmpty { return "" }
-        return pointer.utf8.count <= 200 ? "#\(pointer)" : "#\(pointer.prefix(200))..."
+        pointer.isEmpty ? "" : "#" + pointer.cut(toBytes: 200)
     }
 }
 
@@ -139,5 +138,18 @@ extension GrammarError.Reason {
         case .divisor: "leave it out, or use one"
         case .digits: "use a shorter number"
         }
+    }
+}
+
+extension String {
+    /// The text, or what it begins with and three dots, in `most` bytes of UTF-8. A character may be of
+    /// any number of scalars, so that characters are no measure.
+    func cut(toBytes most: Int) -> String {
+        guard utf8.count > most else { return self }
+        var end = utf8.index(startIndex, offsetBy: max(0, most - 3))
+        while end > startIndex, end.samePosition(in: unicodeScalars) == nil {
+            utf8.formIndex(before: &end)
+        }
+        return String(unicodeScalars[..<end]) + "..."
     }
 }

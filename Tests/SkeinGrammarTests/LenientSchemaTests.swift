@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinJSON
 import Testing
 
@@ -122,6 +123,26 @@ struct LenientSchemaTests {
         #expect(grammar.dropped.count == GrammarLimits.droppedKeywords)
         let most = GrammarLimits.droppedPointerBytes
         #expect(grammar.dropped.allSatisfy { $0.pointer.utf8.count <= most })
+    }
+
+    @Test("Long names are cut by their bytes, also where they are one character")
+    func longNames() throws {
+        let one = "e" + String(repeating: "\u{301}", count: 25_000)
+        let schema = #"{"properties":{"\#(one)":{"format":"\#(one)"}}}"#
+        let grammar = try CompiledGrammar(
+            schema: Array(schema.utf8), mode: .lenient, Vocabularies.bytes)
+        let keyword = try #require(grammar.dropped.first)
+        let most = GrammarLimits.droppedPointerBytes
+        #expect(keyword.pointer.utf8.count <= most && keyword.reason.utf8.count < 300)
+        #expect(keyword.pointer.utf8.starts(with: "/properties/e\u{301}".utf8))
+        #expect(keyword.pointer.utf8.suffix(3).elementsEqual("...".utf8))
+        let said = GrammarError.badReference(pointer: "/" + one, reference: one).explanation
+        #expect(said.what.utf8.count < 300 && said.place.utf8.count <= 201)
+        for most in 3...12 {
+            let cut = "a\u{301}\u{1F600}bcdefgh".cut(toBytes: most)
+            #expect(cut.utf8.count <= most && cut.utf8.count > most - 4)
+            #expect(!cut.unicodeScalars.contains("\u{FFFD}"))
+        }
     }
 
     @Test("A cache keeps both modes of a schema apart")

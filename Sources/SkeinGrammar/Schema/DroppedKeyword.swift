@@ -26,8 +26,7 @@ package struct DroppedKeyword: Equatable, Sendable {
     }
 
     private static func cut(_ text: String) -> String {
-        let most = GrammarLimits.droppedPointerBytes
-        return text.utf8.count <= most ? text : text.prefix(most / 4) + "..."
+        text.cut(toBytes: GrammarLimits.droppedPointerBytes)
     }
 }
 
