@@ -20,6 +20,32 @@ extension GrammarError: Explained {
         }
     }
 
+    /// The error with each of its texts cut to some bytes. More than 200 of them change nothing that is
+    /// said of names and places.
+    func cut(toBytes most: Int) -> GrammarError {
+        func cut(_ text: String) -> String { text.cut(toBytes: most) }
+        switch self {
+        case .tooLarge(let what, let limit, let pointer):
+            return .tooLarge(what: what, limit: limit, pointer: cut(pointer))
+        case .unsupported(let pointer, .format(let name)):
+            return .unsupported(pointer: cut(pointer), reason: .format(cut(name)))
+        case .unsupported(let pointer, .remote(let reference)):
+            return .unsupported(pointer: cut(pointer), reason: .remote(cut(reference)))
+        case .unsupported(let pointer, let reason):
+            return .unsupported(pointer: cut(pointer), reason: reason)
+        case .badKeyword(let pointer, let expected):
+            return .badKeyword(pointer: cut(pointer), expected: cut(expected))
+        case .badReference(let pointer, let reference):
+            return .badReference(pointer: cut(pointer), reference: cut(reference))
+        case .overlap(let pointer, let first, let second):
+            return .overlap(pointer: cut(pointer), first: first, second: second)
+        case .pattern(let pointer, let offset, let reason):
+            return .pattern(pointer: cut(pointer), offset: offset, reason: cut(reason))
+        case .empty(let pointer): return .empty(pointer: cut(pointer))
+        case .malformed, .tooDeep, .doesNotFit, .tooComplex, .cancelled: return self
+        }
+    }
+
     private func words(_ subject: String) -> (what: String, place: String, remedy: String) {
         switch self {
         case .malformed(let offset):

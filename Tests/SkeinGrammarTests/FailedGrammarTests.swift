@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTestSupport
 import Synchronization
 import Testing
@@ -42,6 +43,33 @@ import Testing
             try cache.expression(Self.hostile) { false }
         }
         #expect(Self.asked(cache, Self.hostile).count > 0)
+    }
+
+    @Test("one whose place is long is remembered with a part of it")
+    func longPlaces() throws {
+        let cache = GrammarCache(Vocabularies.bytes, count: 2)
+        let name = String(repeating: "n", count: 100_000)
+        for keyword in [#""format":"\#(name)""#, ##""$ref":"#/\##(name)""##, #""not":{}"#] {
+            let schema = Array(#"{"properties":{"\#(name)":{\#(keyword)}}}"#.utf8)
+            let asked = Atomic(0)
+            var errors: [GrammarError] = []
+            var counts: [Int] = []
+            for _ in 0..<2 {
+                do throws(GrammarError) {
+                    _ = try cache.schema(schema) {
+                        asked.add(1, ordering: .relaxed)
+                        return true
+                    }
+                } catch {
+                    errors.append(error)
+                }
+                counts.append(asked.load(ordering: .relaxed))
+            }
+            try #require(errors.count == 2)
+            #expect(counts[0] > 0 && counts[1] == counts[0])
+            #expect(errors[0].explanation == errors[1].explanation)
+            #expect("\(errors[1])".utf8.count <= GrammarLimits.failureBytes + 100)
+        }
     }
 
     @Test("the latest failures are remembered, and no more")

@@ -37,9 +37,9 @@ package final class GrammarCache: Sendable {
         /// Remembers why a grammar cannot be made, so that it is not tried again and again.
         mutating func remember(_ error: GrammarError, of source: Source) {
             if case .cancelled = error { return }
-            guard "\(error)".utf8.count <= GrammarLimits.failureBytes else { return }
             failures.removeAll { $0.source == source }
-            failures.append((source, error))
+            // No error has more than two texts.
+            failures.append((source, error.cut(toBytes: GrammarLimits.failureBytes / 2)))
             if failures.count > GrammarLimits.failures { failures.removeFirst() }
         }
 
