@@ -47,7 +47,7 @@ let testTargets: [Target] = [
     tests(of: "Formats", ["SkeinBasics"]),
     tests(of: "JSON", []),
     tests(of: "Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
-    tests(of: "Grammar", ["SkeinJSON"]),
+    tests(of: "Grammar", ["SkeinBasics", "SkeinJSON"]),
     tests(of: "Tables", ["SkeinBasics"]),
     tests(
         of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
