@@ -31,7 +31,7 @@ class Soak:
         self.counts = collections.Counter()
         self.wrong = []
         self.first, self.between, self.first_in_crowd = Histogram(), Histogram(), Histogram()
-        # Of short requests with a key, all the while.
+        # Seconds of short requests with a key, all the while.
         self.keyed = Histogram()
         self.key = "soak"
         self.is_crowded = False
@@ -84,7 +84,7 @@ class Soak:
             except (OSError, EOFError, asyncio.TimeoutError) as error:
                 answer = repr(error)
             self.keyed.add(time.monotonic() - began)
-            # 429: there is no more room for requests, whoever asks.
+            # 429: there is no more room for requests of any client.
             if answer not in (200, 429) and self.server.poll() is None:
                 self.note(f"a short request with a key got {answer} after {time.monotonic() - began:.1f} s")
             await asyncio.sleep(0.25)

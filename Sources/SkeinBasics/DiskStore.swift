@@ -72,7 +72,7 @@ package struct DiskStore: Store {
     package func lock(_ path: String) throws -> (any Sendable & AnyObject)? {
         let file = try DiskFile(path, operation: "create", flags: O_RDWR | O_CREAT)
         if try file.lock() { return HeldLock(file) }
-        // Whoever only looks (`isLocked`) has it for less than a millisecond.
+        // A process that only looks (`isLocked`) has it for less than a millisecond.
         usleep(20_000)
         return try file.lock() ? HeldLock(file) : nil
     }

@@ -84,7 +84,7 @@ struct Places {
         return line.first { counts[client($0).network] == most }
     }
 
-    /// Of those that have done nothing for longest, the slowest.
+    /// The slowest of those that have done nothing for longest.
     private func slowest(
         _ line: WaitingLine, isKnown: Bool, _ client: (Int) -> Client
     ) -> (slot: Int, pace: Double)? {

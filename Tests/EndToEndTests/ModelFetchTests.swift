@@ -26,7 +26,7 @@ struct ModelFetchTests {
 
     private func cachedDirectory(_ bench: Workbench) throws -> String {
         let models = bench.path("cache/models")
-        // Before its first file there is a folder without a name in it, or none: whoever waits looks again.
+        // Before its first file the folder is empty, or not there: the wait looks again.
         guard let name = try FileManager.default.contentsOfDirectory(atPath: models).first else {
             throw CocoaError(.fileNoSuchFile)
         }

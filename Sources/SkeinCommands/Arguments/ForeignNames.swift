@@ -65,7 +65,7 @@ enum ForeignNames {
     /// Advice stands before what is the same in other commands.
     private static let entries: [Entry] = training + answering + serving + files + everywhere
 
-    /// Of the commands that train.
+    /// The commands that train.
     private static let run = ["learning-rate"]
 
     private static let training: [Entry] = [

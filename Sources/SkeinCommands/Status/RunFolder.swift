@@ -26,7 +26,7 @@ struct RunFolder: Sendable, Equatable {
     private(set) var lastValidation: Double?
     private(set) var best: ValidationMetrics?
     private var validationsSinceBest = 0
-    /// Of the newest checkpoint.
+    /// The step of the newest checkpoint.
     private(set) var checkpoint: Int?
     private(set) var hasAdapter = false
     /// Since metrics.jsonl was last written.

@@ -107,7 +107,7 @@ package final class GrammarCache: Sendable {
     ///   - schema: JSON.
     ///   - mode: what becomes of keywords that cannot be held; `CompiledGrammar.dropped` lists those
     ///     that were left out. A schema is compiled once for each mode.
-    ///   - isWanted: whether somebody still waits for it; asked now and then while it is made.
+    ///   - isWanted: whether its client still waits; asked now and then while it is made.
     /// - Returns: the grammar, which others may use, too.
     /// - Throws: `GrammarError`.
     package func schema(

@@ -51,7 +51,7 @@ struct TokenDistanceSearch {
     }
 
     /// nil if it takes more room or work than `GrammarLimits` allow, a function of both, if the network
-    /// counts, or if nobody wants them any more.
+    /// counts, or if they are wanted no longer.
     static func distances(
         _ network: ByteNetwork, _ shapes: TokenShapes, _ demand: Demand = Demand()
     ) -> TokenDistances? {

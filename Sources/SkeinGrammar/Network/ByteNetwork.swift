@@ -26,7 +26,7 @@ struct ByteNetwork: Sendable {
         /// The least number of bytes from here to the end of the subnetwork, with as few ticks as
         /// possible where it counts.
         var need: Int32
-        /// Of `ticks`, or -1.
+        /// The place in `ticks`, or -1.
         var tick: Int32 = -1
     }
 

@@ -29,7 +29,7 @@ struct NetworkBuilder {
     struct Call: Hashable {
         var callee: Subnetwork
         var to: Node
-        /// Of a callee that counts.
+        /// The range of a callee that counts.
         var range = TickRange.any
     }
 

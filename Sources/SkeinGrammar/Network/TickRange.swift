@@ -8,7 +8,7 @@ struct TickRange: Hashable, Sendable {
     /// `Int32.max`: any number.
     var most: Int32
 
-    /// Of calls that do not count.
+    /// The range of calls that do not count.
     static let any = TickRange(least: 0, most: .max)
 
     init(least: Int32, most: Int32) {

@@ -14,7 +14,7 @@ struct NumberPlace: Hashable {
     var most: Int
     /// Whether there was a digit other than zero: significant digits are counted from there.
     var isBegun = false
-    /// Of the digits so far, by the divisor.
+    /// The remainder of the digits so far, by the divisor.
     var remainder = 0
 
     /// All in 64 bits: hashing is most of the work for large divisors. Counts are below 64.

@@ -85,7 +85,7 @@ extension SchemaCompiler {
         guard most > builder.unrolled else {
             var here = first
             var count = 1
-            // Also if nobody wants them any more.
+            // Also if they are wanted no longer.
             while count < most, !builder.isTooLarge {
                 let next = builder.node()
                 builder.call(comma(after: here), pair, next)

@@ -28,7 +28,7 @@ extension LanguageModelSession {
     /// - Throws: as `take`, `turnCame` and `turn`.
     nonisolated(nonsending) func answer(_ ask: Ask) async throws -> SessionTurn {
         let request = SessionRequest()
-        // From before its beginning on: whoever cancels the task and asks again meets a cancelled request.
+        // From before its beginning on: a caller that cancels the task and asks again meets a cancelled one.
         return try await withTaskCancellationHandler {
             try take(request)
             try await turnCame(for: request)

@@ -14,7 +14,7 @@ struct SchemaWordings {
         var right = 0
         var properties = 0
         var rightProperties = 0
-        /// Of what the wording adds to the prompts.
+        /// The tokens that the wording adds to the prompts.
         var tokens = 0
 
         static func + (left: Score, right: Score) -> Score {
