@@ -173,6 +173,6 @@ final class Clients {
         return .response(
             site.refusal(
                 .serviceUnavailable,
-                "\(followers) clients follow this already; close one of them"))
+                "\(followers) clients follow this already; close one of them", to: request))
     }
 }

@@ -38,11 +38,12 @@ extension HTTPConnection {
     func refuse(
         _ status: HTTPStatus, _ words: String, headers: [(name: String, value: String)] = []
     ) {
-        var response = clients.site.refusal(status, words)
+        let head = parser.head
+        var response = clients.site.refusal(status, words, to: head)
         // The site may have said some of it.
         let said = Set(response.headers.map { $0.name.lowercased() })
         response.headers += headers.filter { !said.contains($0.name.lowercased()) }
-        refuse(response)
+        refuse(response, isHead: head?.method == "HEAD")
     }
 
     /// Answers a request of which nothing more is read, and ends the connection.

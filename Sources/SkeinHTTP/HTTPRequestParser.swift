@@ -8,8 +8,8 @@ package struct HTTPRequestParser {
     private var bytes: [UInt8] = []
     /// Bytes of `bytes` in which no head ends.
     private var searched = 0
-    /// A head that is complete, and its body that is not.
-    private var head: HTTPRequest?
+    /// A head that is complete, where its body is not, or is one that may not come.
+    private(set) var head: HTTPRequest?
     private var body: HTTPBody?
     private var owesContinue = false
 
@@ -52,9 +52,12 @@ package struct HTTPRequestParser {
     ) throws(HTTPProblem) -> HTTPRequest? {
         if body == nil {
             guard let head = try nextHead() else { return nil }
-            body = try HTTPBody(of: head, limit: bodyLimit)
-            guard body != nil else { return head }
             self.head = head
+            body = try HTTPBody(of: head, limit: bodyLimit)
+            guard body != nil else {
+                self.head = nil
+                return head
+            }
             owesContinue =
                 head.minorVersion > 0 && head.header("expect") != nil && bytes.isEmpty
         }

@@ -17,8 +17,14 @@ package protocol HTTPSite: AnyObject {
 
     /// The answer to a request that is refused before the site sees it: it is too long or
     /// malformed, does not come in time, or the server is full. Lets a site keep the shape of its
-    /// errors.
-    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse
+    /// errors, and say them to a page of another site, too.
+    ///
+    /// - Parameters:
+    ///   - status: of the answer.
+    ///   - words: what is wrong.
+    ///   - head: nil: it has not come, or cannot be read.
+    /// - Returns: the whole answer; the connection ends with it.
+    func refusal(_ status: HTTPStatus, _ words: String, to head: HTTPRequest?) -> HTTPResponse
 }
 
 extension HTTPSite {
@@ -26,7 +32,9 @@ extension HTTPSite {
 
     package func knows(_ head: HTTPRequest) -> Bool { false }
 
-    package func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
+    package func refusal(
+        _ status: HTTPStatus, _ words: String, to head: HTTPRequest?
+    ) -> HTTPResponse {
         HTTPResponse(status, line: words)
     }
 }

@@ -57,7 +57,9 @@ final class AnsweringSite: HTTPSite {
 
     func finish() { hasFinished = true }
 
-    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
+    func refusal(
+        _ status: HTTPStatus, _ words: String, to head: HTTPRequest?
+    ) -> HTTPResponse {
         HTTPResponse(
             status, contentType: "application/json", body: Array("{\"error\":\"\(words)\"}".utf8))
     }

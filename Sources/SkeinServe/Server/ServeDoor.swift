@@ -91,9 +91,12 @@ private final class DoorSite: HTTPSite {
         site?.finish()
     }
 
-    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
-        if let site { return site.refusal(status, words) }
-        return (status == .serviceUnavailable ? .loading : APIError(status, words)).response
+    func refusal(
+        _ status: HTTPStatus, _ words: String, to head: HTTPRequest?
+    ) -> HTTPResponse {
+        if let site { return site.refusal(status, words, to: head) }
+        return named(
+            (status == .serviceUnavailable ? .loading : APIError(status, words)).response, head)
     }
 
     /// What everything is answered with meanwhile. Who may not ask hears that first.
@@ -104,8 +107,13 @@ private final class DoorSite: HTTPSite {
         if refusal == nil, ServeRoute.isHealth(request.path) {
             response.body = HTTPResponse(json: .object([("status", .string("loading"))])).body
         }
+        return named(response, request)
+    }
+
+    private func named(_ response: HTTPResponse, _ request: HTTPRequest?) -> HTTPResponse {
         answers += 1
-        response.headers += access.headers(for: request)
+        var response = response
+        if let request { response.headers += access.headers(for: request) }
         response.headers.append(
             ("X-Request-Id", ServeAccess.name(of: request, else: "req-loading-\(answers)")))
         return response

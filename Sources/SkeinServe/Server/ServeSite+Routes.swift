@@ -15,15 +15,15 @@ extension ServeSite: HTTPSite {
 
     func knows(_ head: HTTPRequest) -> Bool { parts.access.knows(head) }
 
-    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
+    func refusal(
+        _ status: HTTPStatus, _ words: String, to head: HTTPRequest?
+    ) -> HTTPResponse {
         var error = APIError(status, words)
         // Who has sent half a request hears what all others do.
         if status == .serviceUnavailable {
             error = isStopping ? .stopping : APIError(status, words, retryAfter: 1)
         }
-        var response = error.response
-        response.headers.append(("X-Request-Id", made()))
-        return response
+        return answer(head, "-", error.response)
     }
 
     /// A name for a request that is answered at once.
@@ -95,11 +95,11 @@ extension ServeSite: HTTPSite {
     }
 
     func answer(
-        _ request: HTTPRequest, _ endpoint: String, _ response: HTTPResponse
+        _ request: HTTPRequest?, _ endpoint: String, _ response: HTTPResponse
     ) -> HTTPResponse {
         metrics.count(endpoint, response.status.rawValue)
         var response = response
-        response.headers += parts.access.headers(for: request)
+        if let request { response.headers += parts.access.headers(for: request) }
         response.headers.append(("X-Request-Id", ServeAccess.name(of: request, else: made())))
         return response
     }

@@ -96,6 +96,37 @@ import Testing
         }
     }
 
+    @Test("a page of an allowed site can read also what is refused before it is answered")
+    func refused() throws {
+        try ServeCase.run {
+            $0.corsOrigin = "https://chat.example"
+        } with: { server in
+            for (lines, status) in [
+                (["POST /v1/completions HTTP/1.1", "Content-Length: 1073741824"], 413),
+                (
+                    [
+                        "POST /v1/completions HTTP/1.1", "Content-Length: 1",
+                        "Content-Encoding: gzip",
+                    ],
+                    415
+                ),
+                (["POST /v1/completions HTTP/1.1", "Content-Length: 1", "Expect: more"], 417),
+            ] {
+                let more = [
+                    "Host: localhost", "Origin: https://chat.example", "X-Request-Id: mine",
+                ]
+                let client = try server.client()
+                try client.send((lines + more).joined(separator: "\r\n") + "\r\n\r\n")
+                let answer = try #require(try client.response())
+                #expect(answer.status == status)
+                #expect(
+                    answer.headers["access-control-allow-origin"] == "https://chat.example",
+                    "\(status)")
+                #expect(answer.headers["x-request-id"] == "mine", "\(status)")
+            }
+        }
+    }
+
     @Test("what begins with /v1 is there without it, too")
     func withoutVersion() throws {
         try ServeCase.run { server in
