@@ -223,8 +223,11 @@ package final class OpenAIServer: Sendable {
             Thread.sleep(forTimeInterval: 0.02)
         }
         if !isEmpty {
-            // Whoever is cut off hears why.
-            box.post { $0.cutOff() }
+            // Those who are cut off hear why, and the log has what they had: the engine ends it
+            // within a step.
+            let left = DispatchSemaphore(value: 0)
+            box.post { $0.cutOff { left.signal() } }
+            _ = left.wait(timeout: .now() + 1)
             http.stop(grace: .seconds(1))
         }
         http.stop()

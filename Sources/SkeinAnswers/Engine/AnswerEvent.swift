@@ -61,6 +61,8 @@ package struct AnswerEvent: Sendable {
     package enum Content: Sendable {
         case piece(AnswerPiece)
         case finished(AnswerEnd)
+        /// What an answer took that ends with its request's failure, which is told next.
+        case cut(CutAnswer)
         /// An `AnswerError`, or what its guide or the model threw.
         case failed(any Error)
     }

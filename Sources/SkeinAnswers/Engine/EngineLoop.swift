@@ -79,7 +79,14 @@ final class EngineLoop {
 
     private func drop(_ requests: [RequestID], _ tells: [Inbox.Tell] = []) {
         guard !requests.isEmpty else { return }
-        let gone = Set(requests)
+        let cut = end(Set(requests))
+        for (request, tell) in tells { tell(cut[request] ?? []) }
+    }
+
+    /// Ends all answers of these requests.
+    ///
+    /// - Returns: what those took that had begun.
+    private func end(_ gone: Set<RequestID>) -> [RequestID: [CutAnswer]] {
         waiting.remove(gone)
         var cut: [RequestID: [CutAnswer]] = [:]
         for answer in again where gone.contains(answer.job.request) {
@@ -103,7 +110,7 @@ final class EngineLoop {
                     answerTokens: member.answer.tokens.count))
             leave(id)
         }
-        for (request, tell) in tells { tell(cut[request] ?? []) }
+        return cut
     }
 
     private func leave(_ id: BatchDecoder.SequenceID) {
@@ -220,7 +227,6 @@ final class EngineLoop {
                 events = []
             }
         } catch {
-            leave(logits.id)
             fail(answer, error)
         }
     }
@@ -283,7 +289,6 @@ final class EngineLoop {
         let feeding = batch.feed(id, tokens + member.guess, wantsEach: !member.guess.isEmpty)
         guard feeding != .fed else { return }
         // Its tokens were counted when it was admitted.
-        leave(id)
         fail(member.answer, AnswerError.notFed(feeding))
     }
 
@@ -330,8 +335,10 @@ final class EngineLoop {
     /// All other answers of the request end with it.
     private func fail(_ answer: RunningAnswer, _ error: any Error) {
         let request = answer.job.request
+        for cut in end([request])[request] ?? [] {
+            events.append(AnswerEvent(request: request, choice: cut.choice, content: .cut(cut)))
+        }
         events.append(
             AnswerEvent(request: request, choice: answer.job.choice, content: .failed(error)))
-        drop([request])
     }
 }

@@ -40,6 +40,8 @@ final class Exchange {
     var onRoom: () -> Void = {}
     /// Whether a thread of `PreparationThreads` has work for it, or will.
     var isWithThreads = false
+    /// Whether the server ended it because it stops.
+    var wasCutOff = false
     /// What it ended with; nil: it goes on.
     private(set) var status: HTTPStatus?
     private(set) var answerTokens = 0
@@ -112,6 +114,7 @@ final class Exchange {
         guard status == nil, writer != nil else { return }
         // What is held came now, too.
         count(event, metrics)
+        if case .cut = event.content { return }
         held.append(event)
         heldBytes += event.heldBytes
         tellHeld(metrics)
@@ -147,6 +150,7 @@ final class Exchange {
                 CutAnswer(
                     choice: event.choice, promptTokens: end.promptTokens,
                     cachedTokens: end.cachedTokens, answerTokens: end.answerTokens), metrics)
+        case .cut(let answer): count(answer, metrics)
         case .failed: break
         }
     }
@@ -164,6 +168,7 @@ final class Exchange {
         }
         switch event.content {
         case .failed(let error): fail(APIError(answer: error))
+        case .cut: break
         case .piece(let piece):
             if writer.format.streams {
                 send(writer.chunks(index, piece))

@@ -33,6 +33,7 @@ final class ServeSite {
     var exchanges: [RequestID: Exchange] = [:]
     /// Those whose clients are gone, until the engine has ended what it did for them.
     private var leaving: [RequestID: Exchange] = [:]
+    private var whenAllLeft: @Sendable () -> Void = {}
     let metrics = ServeMetrics()
     private var next: UInt64 = 0
     /// Requests that were answered at once.
@@ -254,29 +255,29 @@ final class ServeSite {
         guard let exchange = exchanges[id] else { return }
         forget(exchange)
         if exchange.wasDropped { metrics.dropped += 1 } else { metrics.abandoned += 1 }
-        leaving[id] = exchange
-        let post = post
-        giveUp(exchange) { cut in post { $0.hasLeft(id, cut) } }
+        giveUp(exchange)
     }
 
-    /// The engine has ended what it did for a client that is gone.
+    /// The engine has ended what it did for a client that is gone, or is to go.
     private func hasLeft(_ id: RequestID, _ cut: [CutAnswer]) {
         guard let exchange = leaving.removeValue(forKey: id) else { return }
         for answer in cut { exchange.count(answer, metrics) }
-        note(exchange, exchange.wasDropped ? "dropped" : "gone")
+        if exchange.wasCutOff {
+            end(exchange)
+        } else {
+            note(exchange, exchange.wasDropped ? "dropped" : "gone")
+        }
+        if leaving.isEmpty { whenAllLeft() }
     }
 
-    /// Ends the work for a request, wherever it is.
-    ///
-    /// - Parameters:
-    ///   - exchange: the request's.
-    ///   - tell: hears what was cut; once, on any thread.
-    private func giveUp(
-        _ exchange: Exchange, tell: @escaping @Sendable ([CutAnswer]) -> Void = { _ in }
-    ) {
+    /// Ends the work for a request, wherever it is, and notes what was cut.
+    private func giveUp(_ exchange: Exchange) {
+        let (id, post) = (exchange.id, post)
+        leaving[id] = exchange
         exchange.isWanted.clear()
         if exchange.isWithThreads { unwantedWorks += 1 }
-        if exchange.isPlanned { parts.engine.cancel(exchange.id, tell: tell) } else { tell([]) }
+        guard exchange.isPlanned else { return hasLeft(id, []) }
+        parts.engine.cancel(id) { cut in post { $0.hasLeft(id, cut) } }
     }
 
     /// - Returns: whether it was there.
@@ -312,13 +313,16 @@ final class ServeSite {
     func finish() { isStopping = true }
 
     /// Ends all that is under way with an error: there is no more time.
-    func cutOff() {
+    ///
+    /// - Parameter then: called once the engine has ended all of it, and the log has it.
+    func cutOff(then: @escaping @Sendable () -> Void) {
         for exchange in exchanges.values {
-            giveUp(exchange)
             // Told that it is over, its client may turn out to be gone: it is given up once.
             guard forget(exchange) else { continue }
+            exchange.wasCutOff = true
             exchange.fail(.stopping)
-            end(exchange)
+            giveUp(exchange)
         }
+        if leaving.isEmpty { then() } else { whenAllLeft = then }
     }
 }

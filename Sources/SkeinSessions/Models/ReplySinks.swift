@@ -103,6 +103,7 @@ final class ReplySinks: Sendable {
                             cachedTokens: end.cachedTokens, replyTokens: end.answerTokens,
                             tokenLimit: sink.limit.load(ordering: .relaxed))))
                 sink.continuation.finish()
+            case .cut: break
             case .failed(let error):
                 remove(event.request)
                 sink.continuation.finish(throwing: error)

@@ -77,6 +77,56 @@ import Testing
         }
     }
 
+    @Test("what all answers of a request took is told before the failure of one")
+    func cut() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let model = try ModelDirectory.open(directory + "/tiny.gguf")
+            let tokenizer = try Tokenizer(model: model.raw)
+            let told = Condition([AnswerEvent]())
+            let client = Client(patience: .max)
+            let engine = try AnswerEngine(
+                AnswerEngine.Setup(
+                    model: model,
+                    plan: BatchPlan(model: model.configuration, sequences: 2, context: 128),
+                    threads: 1, tokenizer: tokenizer, prefixes: nil, guesses: false)
+            ) { events in
+                told.change { $0 += events }
+                // Both are under way.
+                if events.contains(where: { $0.choice == 1 }) { client.leave() }
+            }
+            defer { engine.stop() }
+            let grammar = try CompiledGrammar(
+                schema: Array(#"{"type":"string","minLength":8}"#.utf8),
+                TokenVocabulary(tokens: tokenizer.writtenTokens))
+            let guides: [AnswerGuide] = [
+                .value(try GrammarMatcher(grammar, limit: 30, isWanted: client.isThere)), .free,
+            ]
+            engine.submit(
+                guides.enumerated().map { choice, guide in
+                    AnswerJob(
+                        request: RequestID(number: 1), choice: choice, prompt: [1, 2],
+                        maximumTokens: 100,
+                        adapter: GenerationProjections(engine.weights, adapter: nil),
+                        sampler: Sampler(), bias: [:], stops: [], ignoresEnd: true, guide: guide,
+                        logprobs: nil, tellsPrompt: false, recordsEnd: false)
+                })
+            try Deadline.wait { told.change { $0.contains(where: \.isFailure) } }
+            let ends = told.change { $0 }.filter { event in
+                if case .piece = event.content { false } else { true }
+            }
+            let cuts = ends.compactMap { event -> CutAnswer? in
+                if case .cut(let cut) = event.content { cut } else { nil }
+            }
+            #expect(ends.count == 3 && ends.last?.isFailure == true)
+            #expect(Set(cuts.map(\.choice)) == [0, 1])
+            for cut in cuts {
+                #expect(cut.promptTokens == 2)
+                #expect(cut.choice == 0 || cut.answerTokens > 0)
+            }
+        }
+    }
+
     private static func guide(
         _ client: Client, _ vocabulary: TestTokenizer
     ) throws -> ToolGuide {

@@ -1,5 +1,7 @@
+import SkeinBasics
 import SkeinHTTP
 import SkeinTestSupport
+import Synchronization
 import Testing
 
 @testable import SkeinServe
@@ -8,10 +10,14 @@ import Testing
 @Suite struct DrainTests {
     @Test("what is not answered when a drain's time is over is cut off, and hears why")
     func cutOff() throws {
-        try ServeCase.run {
-            $0.parallel = 2
-            $0.context = 100_000
-        } with: { server in
+        try TestPaths.withTemporaryDirectory { directory in
+            let lines = Mutex<[String]>([])
+            let log = Log(to: { _, line in lines.withLock { $0.append(line) } })
+            let server = try ServeCase(in: directory, log: log) {
+                $0.parallel = 2
+                $0.context = 100_000
+                $0.logsRequests = true
+            }
             let long = ServeCase.endless
             let streamed = try server.client()
             try server.send(
@@ -33,15 +39,24 @@ import Testing
             while let event = try streamed.event() { last = Array(last.suffix(1)) + [event] }
             #expect(last.first?.contains(#""code":"shutting_down""#) == true)
             #expect(last.last == "data: [DONE]")
+            // Two were being answered, and one waited: what they had is in the log.
+            let ends = lines.withLock { $0.filter { $0.contains(" 503 in ") } }
+            #expect(ends.count == 3)
+            #expect(ends.filter { !$0.contains(" 0 answer tokens") }.count == 2, "\(ends)")
         }
     }
 
     @Test("a drain lets answers end, and refuses others, also half a request")
     func drain() throws {
-        try ServeCase.run { server in
+        try ServeCase.run {
+            $0.corsOrigin = "https://chat.example"
+        } with: { server in
             let half = try server.client()
             try server.send(
-                "POST", "/v1/completions", headers: ["Content-Length: 100"], to: half)
+                "POST", "/v1/completions",
+                headers: [
+                    "Content-Length: 100", "Origin: https://chat.example", "X-Request-Id: half",
+                ], to: half)
             try half.send("{")
             let client = try server.client()
             try server.send(
@@ -57,6 +72,10 @@ import Testing
             let said = APIError.stopping.response
             #expect(refused.status == 503 && refused.headers["retry-after"] == "5")
             #expect(refused.body == said.body)
+            // Its page can read it, too.
+            #expect(
+                refused.headers["access-control-allow-origin"] == "https://chat.example"
+                    && refused.headers["x-request-id"] == "half")
             #expect(throws: (any Error).self) { _ = try server.client() }
         }
     }
