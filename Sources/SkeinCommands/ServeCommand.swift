@@ -120,7 +120,7 @@ struct ServeCommand: Command {
         example: "skein serve --model model.gguf --adapter jargon=run",
         first: [
             "model", "name", "adapter", "adapter-root", "follow", "listen", "api-key-file",
-            "cors-origin", "chat-template", "parallel", "context", "max-tokens", "cache-type",
+            "cors-origin", "chat-template", "parallel", "context", "max-tokens", "temperature",
             "threads", "compute",
         ])
 

@@ -18,10 +18,11 @@ package enum Words {
     /// The candidate that `word` was most likely meant to be, or nil when none is near.
     ///
     /// Case and `_` against `-` do not count; a candidate that begins with the word, or a distance
-    /// of a third of the word's length (at least 2), is near.
+    /// of a third of the word's length (at least 2, and 1 for words of up to four letters), is near.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = folded(word)
-        let limit = max(2, wanted.count / 3)
+        let letters = wanted.count { $0 != "-" }
+        let limit = letters > 4 ? max(2, wanted.count / 3) : 1
         var best: (distance: Int, candidate: String)?
         for candidate in candidates {
             let name = folded(candidate)

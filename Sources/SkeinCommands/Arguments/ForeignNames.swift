@@ -170,6 +170,10 @@ enum ForeignNames {
         same("max-adapters", "--max-cpu-loras"),
         same("no-request-log", "--disable-log-requests"),
         advice("write --listen HOST:PORT", in: ["listen"], "--host", "--port"),
+        advice("write --coordinator HOST:PORT", in: ["coordinator"], "--host", "--port"),
+        advice(
+            "write --status HOST:PORT for a page that shows the run; `skein coordinator --listen "
+                + "HOST:PORT` trains on several machines", in: run, "--host", "--port"),
         advice(
             "write --api-key-file FILE, so that others on this machine cannot read the key",
             in: ["api-key-file"], "--api-key"),

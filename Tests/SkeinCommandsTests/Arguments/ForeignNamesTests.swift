@@ -58,6 +58,8 @@ import Testing
         (GenerateCommand.self, "--repeat-penalty", "--repetition-penalty"),
         (ServeCommand.self, "--port", "--listen HOST:PORT"),
         (ServeCommand.self, "--host", "--listen HOST:PORT"),
+        (TrainCommand.self, "--host", "--status HOST:PORT"),
+        (WorkerCommand.self, "--port", "--coordinator HOST:PORT"),
         (ServeCommand.self, "--lora-modules", "--adapter NAME=PATH"),
         (ServeCommand.self, "--api-key", "--api-key-file"),
     ]
