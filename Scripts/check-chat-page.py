@@ -152,14 +152,14 @@ def talk(browser, server):
     check(page.input_value("#model") == NAME and chat.columns() == [NAME], "the adapter is picked")
     # What is open is the server's, and with an adapter that is the likeliest token.
     said = (page.text_content("#uses"), page.get_attribute("#temperature", "placeholder"))
-    check(said == ("temperature 0", "the server's: 0"), f"the page shows how tokens are picked {said}")
+    check(said == (": temperature 0", "the server's: 0"), f"the page shows how tokens are picked {said}")
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     check(page.evaluate("() => document.activeElement.id") == "prompt", "the first Tab is a link to the message")
     options = {"temperature": 0.8, "max_tokens": 24, "seed": 7}
     chat.set(**options)
-    check(page.text_content("#uses") == "temperature 0.8", "and what is typed in its place")
+    check(page.text_content("#uses") == ": temperature 0.8", "and what is typed in its place")
     page.focus("#prompt")
     page.keyboard.type(QUESTION)
     page.keyboard.press("Enter")

@@ -23,7 +23,7 @@ enum ChatMarkup {
                 <input type="checkbox" id="both"> Side by side with the base model</label>
             </div>
             <details id="settings">
-              <summary>Settings <span id="uses"></span></summary>
+              <summary>Settings<span id="uses"></span></summary>
               <div class="settings">
                 <label class="wide">System prompt
                   <textarea id="system" rows="2"></textarea></label>

@@ -94,8 +94,9 @@ enum ChatScript {
           };
           const models = shown().map(one => one.model);
           const told = [...new Set(models.map(words))];
-          $("uses").textContent = told.length < 2 ? told.join("")
+          const uses = told.length < 2 ? told.join("")
             : models.map(model => model.id + ": " + words(model)).join(" · ");
+          $("uses").textContent = uses && ": " + uses;
           const usual = picked()?.sampling.temperature;
           $("temperature").placeholder = usual === undefined ? "the server's"
             : "the server's: " + usual;

@@ -55,7 +55,10 @@ enum PageScript {
           const r = s.run;
           $("output").textContent = r.output;
           document.title = r.step + "/" + r.step_count + " – Skein " + r.output;
-          const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + ".";
+          // A worker's name is written as the table below has it.
+          const isName = text => s.workers.some(w => text.startsWith(w.name + " "));
+          const sentence = text =>
+            (isName(text) ? text.charAt(0) : text.charAt(0).toUpperCase()) + text.slice(1) + ".";
           const why = sentence(s.brief);
           $("why").textContent = why; $("why").title = sentence(s.why);
           // The sentence changes every second: only another reason or culprit is news to a listener.
