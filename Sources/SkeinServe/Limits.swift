@@ -12,6 +12,10 @@ enum Limits {
     /// Bytes of bodies that are being received, and of those that wait to be read.
     static let bodiesBytes = 64 << 20
 
+    /// Which part of the places, and of the bodies' bytes, one of several keys may take: the rest, 33
+    /// places of 264, is for the others.
+    static let ownerShare = 0.875
+
     /// Bytes of what the engine told of answers and slow clients were not, roughly: beyond them, the
     /// client that holds most is dropped. 64 streams of a thousand tokens with 20 log-probabilities each
     /// take 13 MB, and a client that reads holds next to nothing.

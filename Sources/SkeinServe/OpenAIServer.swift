@@ -125,7 +125,8 @@ package final class OpenAIServer: Sendable {
         engine = try AnswerEngine(
             AnswerEngine.Setup(
                 model: model, plan: plan.batch, threads: plan.threads, tokenizer: tokenizer,
-                prefixes: prefixes, guesses: options.guesses)
+                prefixes: prefixes, guesses: options.guesses,
+                keepsRoom: options.keys.areSeveral)
         ) { events in
             box.post { $0.take(events) }
         }

@@ -15,10 +15,12 @@ package final class AnswerEngine: Sendable {
         package var prefixes: PrefixCache?
         /// Whether answers are guessed ahead (`PromptLookup`).
         package var guesses: Bool
+        /// Whether the last sequence is for owners of whom none is decoded.
+        package var keepsRoom: Bool
 
         package init(
             model: ModelDirectory, plan: BatchPlan, threads: Int, tokenizer: Tokenizer,
-            prefixes: PrefixCache?, guesses: Bool
+            prefixes: PrefixCache?, guesses: Bool, keepsRoom: Bool = false
         ) {
             self.model = model
             self.plan = plan
@@ -26,6 +28,7 @@ package final class AnswerEngine: Sendable {
             self.tokenizer = tokenizer
             self.prefixes = prefixes
             self.guesses = guesses
+            self.keepsRoom = keepsRoom
         }
     }
 
@@ -81,7 +84,18 @@ package final class AnswerEngine: Sendable {
     package var figures: Figures { figuresBox.value.withLock { $0 } }
 
     /// Begins all answers of a request, as soon as there is room.
-    package func submit(_ jobs: [AnswerJob]) { inbox.put(jobs: jobs) }
+    ///
+    /// - Parameters:
+    ///   - jobs: the answers.
+    ///   - owner: whose request it is. Owners take turns, each with one answer.
+    package func submit(_ jobs: [AnswerJob], for owner: RequestOwner = .everybody) {
+        inbox.put(
+            jobs: jobs.map { job in
+                var job = job
+                job.owner = owner
+                return job
+            })
+    }
 
     /// Ends the answers of a request, before another token of theirs is computed. Nothing more is
     /// told of them.

@@ -25,6 +25,8 @@ package struct AnswerJob: Sendable {
     /// Whether the token that ends the turn is among the log-probabilities, as in vLLM's completions:
     /// lm-evaluation-harness takes the last one for an answer's, whatever it is.
     package let recordsEnd: Bool
+    /// Whose request it is.
+    package internal(set) var owner = RequestOwner.everybody
 
     package init(
         request: RequestID, choice: Int, prompt: [Int32], maximumTokens: Int,

@@ -13,6 +13,7 @@ final class EngineLoop {
     private let figures: FiguresBox
     private let deliver: @Sendable ([AnswerEvent]) -> Void
     private let guesses: Bool
+    private let keepsRoom: Bool
 
     /// An answer and what was fed ahead for it.
     private struct Member {
@@ -48,7 +49,7 @@ final class EngineLoop {
         let tokenizer = setup.tokenizer
         self.tokenizer = tokenizer
         waiting = WaitingAnswers { RunningAnswer($0, tokenizer) }
-        guesses = setup.guesses
+        (guesses, keepsRoom) = (setup.guesses, setup.keepsRoom)
         self.inbox = inbox
         self.figures = figures
         self.deliver = deliver
@@ -128,14 +129,38 @@ final class EngineLoop {
             case .failed(let error): fail(answer, error)
             }
         }
-        while let answer = waiting.first {
+        // What an owner waits for whose answers are decoded already is its own; others pass who have
+        // none. One who has none waits for room as long as it takes.
+        var passed: Set<RequestOwner> = []
+        while let owner = waiting.owners.first(where: { !passed.contains($0) }),
+            let answer = waiting.first(of: owner)
+        {
+            let hasSome = isDecoding(owner)
+            if hasSome, keepsRoom, isNearlyFull {
+                passed.insert(owner)
+                continue
+            }
             switch begin(answer) {
-            case .full: return
-            case .begun: waiting.removeFirst()
+            case .full:
+                guard hasSome else { return }
+                passed.insert(owner)
+            case .begun: waiting.removeFirst(of: owner)
             // Nothing of its request waits any longer.
             case .failed(let error): fail(answer, error)
             }
         }
+    }
+
+    /// Whether as much is under way as may be without the last sequence, or the memory of one.
+    private var isNearlyFull: Bool {
+        let most = batch.plan.sequences - 1
+        return running.count >= most
+            || batch.cacheBytesInUse >= batch.plan.cacheBytes / batch.plan.sequences * most
+    }
+
+    private func isDecoding(_ owner: RequestOwner) -> Bool {
+        running.values.contains { $0.answer.job.owner == owner }
+            || again.contains { $0.job.owner == owner }
     }
 
     private enum Beginning {

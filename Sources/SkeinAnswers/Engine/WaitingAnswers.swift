@@ -1,6 +1,6 @@
-/// Answers that wait for room. Requests take turns, each with one answer, so that one with many answers
-/// does not keep others waiting until all of its own have begun. An answer that waits is its job, which
-/// shares prompt and stops with the request's others; it is begun when it is looked at.
+/// Answers that wait for room. Owners take turns, each with one answer, and so do an owner's requests: one
+/// with many answers does not keep others waiting until all of its own have begun. An answer that waits is
+/// its job, which shares prompt and stops with the request's others; it is begun when it is looked at.
 struct WaitingAnswers {
     private struct Request {
         let id: RequestID
@@ -10,47 +10,72 @@ struct WaitingAnswers {
         var next: RunningAnswer?
     }
 
+    /// What an owner waits for.
+    private struct Line {
+        let owner: RequestOwner
+        /// The next one first; never empty.
+        var requests: [Request]
+    }
+
     private let begin: (AnswerJob) -> RunningAnswer
 
     /// The next one first.
-    private var requests: [Request] = []
+    private var lines: [Line] = []
     private(set) var count = 0
 
-    var isEmpty: Bool { requests.isEmpty }
+    var isEmpty: Bool { lines.isEmpty }
 
     init(begin: @escaping (AnswerJob) -> RunningAnswer) { self.begin = begin }
 
     /// Takes the answers of a request, in their order.
     mutating func append(_ jobs: [AnswerJob]) {
         guard let first = jobs.first else { return }
-        requests.append(Request(id: first.request, jobs: jobs.reversed()))
+        let request = Request(id: first.request, jobs: jobs.reversed())
         count += jobs.count
-    }
-
-    /// The answer whose turn it is; the same until it is removed.
-    var first: RunningAnswer? {
-        mutating get {
-            guard let request = requests.first, let job = request.jobs.last else { return nil }
-            if let next = request.next { return next }
-            let next = begin(job)
-            requests[0].next = next
-            return next
+        if let line = place(of: first.owner) {
+            lines[line].requests.append(request)
+        } else {
+            lines.append(Line(owner: first.owner, requests: [request]))
         }
     }
 
-    /// Takes the first answer out; the others of its request have their turn after all other requests.
-    mutating func removeFirst() {
-        guard !requests.isEmpty else { return }
-        var request = requests.removeFirst()
+    /// Those who wait, the next one first.
+    var owners: [RequestOwner] { lines.map(\.owner) }
+
+    private func place(of owner: RequestOwner) -> Int? {
+        lines.firstIndex { $0.owner == owner }
+    }
+
+    /// The owner's answer whose turn it is; the same until it is removed.
+    mutating func first(of owner: RequestOwner) -> RunningAnswer? {
+        guard let line = place(of: owner), let request = lines[line].requests.first,
+            let job = request.jobs.last
+        else { return nil }
+        if let next = request.next { return next }
+        let next = begin(job)
+        lines[line].requests[0].next = next
+        return next
+    }
+
+    /// Takes the owner's first answer out: the others of its request have their turn after the owner's
+    /// other requests, and those after all other owners.
+    mutating func removeFirst(of owner: RequestOwner) {
+        guard let place = place(of: owner) else { return }
+        var line = lines.remove(at: place)
+        var request = line.requests.removeFirst()
         request.jobs.removeLast()
         request.next = nil
         count -= 1
-        if !request.jobs.isEmpty { requests.append(request) }
+        if !request.jobs.isEmpty { line.requests.append(request) }
+        if !line.requests.isEmpty { lines.append(line) }
     }
 
     /// Forgets all answers of these requests.
     mutating func remove(_ gone: Set<RequestID>) {
-        requests.removeAll { gone.contains($0.id) }
-        count = requests.reduce(0) { $0 + $1.jobs.count }
+        for place in lines.indices { lines[place].requests.removeAll { gone.contains($0.id) } }
+        lines.removeAll { $0.requests.isEmpty }
+        count = lines.reduce(0) { sum, line in
+            sum + line.requests.reduce(0) { $0 + $1.jobs.count }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 
 /// Threads that read requests and make jobs of them, one that makes grammars, and one that writes large

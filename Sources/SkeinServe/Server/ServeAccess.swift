@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
 
@@ -177,6 +178,9 @@ package struct APIKeys: Sendable, Equatable {
     }
 
     package var isEmpty: Bool { keys.isEmpty }
+
+    /// Whether there are keys of several clients.
+    var areSeveral: Bool { Set(keys).count > 1 }
 
     /// Whether it is one of the keys, in a time that depends on the lengths alone.
     func contains(_ given: String) -> Bool {

@@ -70,15 +70,28 @@ final class ServeSite {
     // MARK: What is answered later
 
     func begin(_ work: ServeWork, _ request: HTTPRequest) -> HTTPAnswer {
-        if let reason = fullness(for: request.body.count) {
+        if let reason = fullness(for: request.body.count, of: parts.access.owner(of: request)) {
             let error = APIError.overloaded(reason, retryAfter: retryAfter)
             return .response(answer(request, work.rawValue, error.response))
         }
         return .later { [self] reply in begin(work, request, reply) }
     }
 
-    /// The limit that a request with a body of `bytes` would exceed; nil: there is room for it.
-    private func fullness(for bytes: Int) -> String? {
+    /// The limit that a request of an owner with a body of `bytes` would exceed; nil: there is room for
+    /// it. Where there are several keys, none of them takes more than `Limits.ownerShare` of all.
+    private func fullness(for bytes: Int, of owner: RequestOwner) -> String? {
+        if parts.access.keys.areSeveral {
+            let own = exchanges.values.lazy.filter { $0.owner == owner }
+            let count = own.reduce(0) { sum, _ in sum + 1 }
+            if count >= max(1, Int(Limits.ownerShare * Double(parts.requests))) {
+                return "\(count) requests of this key are being answered or wait"
+            }
+            let held = own.reduce(0) { $0 + $1.bodyBytes }
+            if Double(held + bytes) > Limits.ownerShare * Double(Limits.bodiesBytes) {
+                return "the bodies of this key's requests that wait to be read take "
+                    + "\(Figures.bytes(held)), and this one has \(Figures.bytes(bytes))"
+            }
+        }
         if exchanges.count + unwantedWorks >= parts.requests {
             let open = "\(exchanges.count) requests are being answered or wait"
             guard unwantedWorks > 0 else { return open }
@@ -140,6 +153,7 @@ final class ServeSite {
         then: @escaping @Sendable (ServeSite, Exchange, Result) -> Void
     ) {
         waitingBytes += bytes
+        exchange.bodyBytes = bytes
         exchange.isWithThreads = true
         let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
         parts.threads.run(kind, for: exchange.owner) {
@@ -151,6 +165,7 @@ final class ServeSite {
                     return
                 }
                 exchange.isWithThreads = false
+                exchange.bodyBytes = 0
                 if let result { then(site, exchange, result) }
             }
         }
@@ -170,7 +185,7 @@ final class ServeSite {
             exchange.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
         case .plan(let plan):
             exchange.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
-            parts.engine.submit(plan.jobs)
+            parts.engine.submit(plan.jobs, for: exchange.owner)
             if let header = plan.dropped.header { remark(onDropped: header.value) }
             if plan.format.streams { beginSoon(exchange) }
             return

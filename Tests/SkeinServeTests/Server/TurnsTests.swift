@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinBasics
 import SkeinTestSupport
 import Testing
@@ -63,6 +64,60 @@ import Testing
             #expect(threads.waiting(.compiling) == 5)
             opened.change { $0 = 3 }
             for client in many { #expect(try client.response()?.status == 200) }
+        }
+    }
+
+    @Test("one key's answers keep room for another's, and its requests places")
+    func answers() throws {
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("one\ntwo\n".utf8), path: "keys")
+            $0.parallel = 4
+            $0.queue = 4
+            $0.context = 100_000
+        } with: { server in
+            func ask(_ fields: String, key: String) throws -> HTTPClient {
+                let client = try server.client()
+                try server.send(
+                    "POST", "/v1/completions", "{\(fields)}",
+                    headers: ["Authorization: Bearer \(key)"], to: client)
+                return client
+            }
+            func wait(running: Int, waiting: Int) throws {
+                try Deadline.wait {
+                    let figures = server.server.figures
+                    return figures.running == running && figures.waiting == waiting
+                }
+            }
+            // Eight answers that never end: three are decoded.
+            let flood = try ask(ServeCase.endless + #","n":8"#, key: "one")
+            try wait(running: 3, waiting: 5)
+            let more = try (0..<6).map { _ in try ask(ServeCase.endless, key: "one") }
+            try wait(running: 3, waiting: 11)
+            // A key may take seven of eight places.
+            let refused = try #require(try ask(ServeCase.endless, key: "one").response())
+            #expect(refused.status == 429 && refused.text.contains("requests of this key"))
+            for _ in 0..<2 {
+                let other = try ask(#""prompt":"a","max_tokens":2"#, key: "two")
+                #expect(try other.response()?.status == 200)
+            }
+            try wait(running: 3, waiting: 11)
+            withExtendedLifetime((flood, more)) {}
+        }
+    }
+
+    @Test("a key by itself has all there is")
+    func alone() throws {
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("one\n".utf8), path: "keys")
+            $0.parallel = 4
+            $0.context = 100_000
+        } with: { server in
+            let client = try server.client()
+            try server.send(
+                "POST", "/v1/completions", "{" + ServeCase.endless + #","n":8}"#,
+                headers: ["Authorization: Bearer one"], to: client)
+            try Deadline.wait { server.server.figures.running == 4 }
+            withExtendedLifetime(client) {}
         }
     }
 }
