@@ -116,7 +116,9 @@ enum HTTPHead {
             throw .malformed("a request has one Host header")
         }
         let words = request.headers.filter { $0.name == "connection" }.flatMap { _, value in
-            value.lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
+            value.lowercased().split(separator: ",").map {
+                $0.filter { $0 != " " && $0 != "\t" }
+            }
         }
         if words.contains("keep-alive") { request.keepsAlive = true }
         if words.contains("close") { request.keepsAlive = false }

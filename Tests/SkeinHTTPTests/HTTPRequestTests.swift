@@ -51,6 +51,7 @@ struct HTTPRequestTests {
         #expect(try keeps("1.0", "Connection: keep-alive") == true)
         #expect(try keeps("1.1", "Connection: close\r\nConnection: keep-alive") == false)
         #expect(try keeps("1.0", "Connection: x, Keep-Alive , close") == false)
+        #expect(try keeps("1.1", "Connection: x,\tclose") == false)
     }
 
     static let malformed: [(String, HTTPProblem)] = [

@@ -84,6 +84,11 @@ struct ChatRequest: Sendable {
             guard let found = given.fields else {
                 throw fields.wrong("chat_template_kwargs", "an object")
             }
+            if let name = TemplateArgumentText.reserved.first(where: { found[$0] != nil }) {
+                throw .invalid(
+                    "chat_template_kwargs",
+                    "\(name) is a field of the request, and no argument here")
+            }
             arguments = found
         }
         if let effort = try fields.string("reasoning_effort"), arguments["reasoning_effort"] == nil

@@ -91,7 +91,9 @@ struct SamplingRequest: Sendable {
         }
         var bias: [Int32: Float] = [:]
         for entry in entries {
-            guard let token = Int32(entry.name), token >= 0, let number = entry.value.double,
+            // "+1" and "01" would be other spellings of 1, and one of two biases would be lost.
+            guard let token = Int32(entry.name), token >= 0, String(token) == entry.name,
+                let number = entry.value.double,
                 (-100...100).contains(number)
             else {
                 throw fields.wrong(

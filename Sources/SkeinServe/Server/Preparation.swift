@@ -29,9 +29,11 @@ struct Preparation: Sendable {
     struct ChatDraft: Sendable {
         fileprivate let id: RequestID
         fileprivate let names: RequestNames
+        /// Without messages and arguments, which take many times the body's bytes: the prompt is made.
         let request: ChatRequest
         fileprivate let model: ServedModel
         fileprivate let prompt: [Int32]
+        fileprivate let echo: String
         fileprivate let limit: Int
     }
 
@@ -39,8 +41,9 @@ struct Preparation: Sendable {
     func draft(
         chat body: [UInt8], id: RequestID, _ names: RequestNames
     ) throws(APIError) -> ChatDraft {
-        let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
+        var request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
+        try checkTokens(of: request.sampling)
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
@@ -49,8 +52,11 @@ struct Preparation: Sendable {
             try checkLogprobs(
                 limit * request.sampling.choices, top, "lower n or max_completion_tokens")
         }
+        let echo = try echo(of: request)
+        (request.messages, request.arguments) = ([], [])
         return ChatDraft(
-            id: id, names: names, request: request, model: model, prompt: prompt, limit: limit)
+            id: id, names: names, request: request, model: model, prompt: prompt, echo: echo,
+            limit: limit)
     }
 
     /// The answers of a chat, with their grammar.
@@ -64,7 +70,7 @@ struct Preparation: Sendable {
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: draft.model.answeringName,
             created: names.created, sampling: request.sampling, prompts: 1,
-            echoes: [.init(text: try echo(of: request))], logprobs: request.logprobs)
+            echoes: [.init(text: draft.echo)], logprobs: request.logprobs)
         return AnswerPlan(
             jobs: jobs(
                 id, draft.model, [draft.prompt], [draft.limit], request.sampling, [guide],
@@ -88,6 +94,7 @@ struct Preparation: Sendable {
     struct CompletionDraft: Sendable {
         fileprivate let id: RequestID
         fileprivate let names: RequestNames
+        /// Without prompts.
         let request: CompletionRequest
         fileprivate let model: ServedModel
         fileprivate let prompts: [[Int32]]
@@ -99,8 +106,9 @@ struct Preparation: Sendable {
     func draft(
         completion body: [UInt8], id: RequestID, _ names: RequestNames
     ) throws(APIError) -> CompletionDraft {
-        let request = try CompletionRequest(FieldReader(body: body), randomSeed: names.randomSeed)
+        var request = try CompletionRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
+        try checkTokens(of: request.sampling)
         guard request.prompts.count * request.sampling.choices <= Limits.answers else {
             throw .invalid("n", "a request has at most \(Limits.answers) answers")
         }
@@ -139,6 +147,7 @@ struct Preparation: Sendable {
                     + "fewer prompts, or a smaller n")
         }
         try checkLogprobs(request, prompts, limits)
+        request.prompts = []
         return CompletionDraft(
             id: id, names: names, request: request, model: model, prompts: prompts,
             limits: limits, echoes: echoes)
@@ -220,6 +229,16 @@ struct Preparation: Sendable {
             }
         }
         return jobs
+    }
+
+    /// Refuses ids of tokens that the model has not: what they ask for would be passed over.
+    private func checkTokens(of sampling: SamplingRequest) throws(APIError) {
+        for (param, ids) in [
+            ("logit_bias", Array(sampling.bias.keys)),
+            ("stop_token_ids", Array(sampling.stopTokens)),
+        ] where ids.contains(where: { Int($0) >= vocabularySize }) {
+            throw .invalid(param, "token ids are from 0 to \(vocabularySize - 1)")
+        }
     }
 
     /// Tokens that an answer may have.

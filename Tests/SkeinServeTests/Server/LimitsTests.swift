@@ -38,6 +38,13 @@ import Testing
                 ),
                 (user + #","logit_bias":{"a":1}"#, "logit_bias"),
                 (user + #","logit_bias":{"1":101}"#, "logit_bias"),
+                (user + #","logit_bias":{"+1":1}"#, "logit_bias"),
+                (user + #","logit_bias":{"2147483647":1}"#, "logit_bias"),
+                (user + #","stop_token_ids":[2147483647]"#, "stop_token_ids"),
+                (
+                    user + #","chat_template_kwargs":{"add_generation_prompt":false}"#,
+                    "chat_template_kwargs"
+                ),
                 (user + #","seed":1.5"#, "seed"),
                 (user + #","response_format":{"type":"xml"}"#, "response_format.type"),
                 (
