@@ -153,7 +153,9 @@ extension CommandError: Explained {
         switch self {
         case .interrupted(let step, let directory):
             Explanation(
-                what: "interrupted after step \(step)", place: directory,
+                what: step == 0
+                    ? "interrupted before the first step" : "interrupted after step \(step)",
+                place: directory,
                 remedy: "continue with the same command and --resume", status: .interrupted)
         case .nothingWritten(let output):
             Explanation(

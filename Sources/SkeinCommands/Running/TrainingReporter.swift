@@ -188,7 +188,9 @@ final class TrainingReporter: Sendable {
     /// From now on Ctrl-C and SIGTERM stop the run with a checkpoint.
     func stopOnInterrupt() {
         io.interrupt.listen { [self] in
-            warn("stopping after this step, with a checkpoint; interrupt again to stop at once")
+            warn(
+                "stopping after this step, and its validation if it has one, with a checkpoint; "
+                    + "interrupt again to stop at once")
         }
     }
 

@@ -54,11 +54,13 @@ package struct RecordedEvaluation: Sendable {
     ///   - engine: the model.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - threads: that compute.
+    ///   - checkCancellation: called after each group; what it throws ends the evaluation.
     /// - Returns: sums over all rows, the same for any number of threads.
-    /// - Throws: never by itself.
+    /// - Throws: what `checkCancellation` throws.
     package static func run(
         _ request: EvaluationRequest, recipe: WorkRecipe, engine: MicroBatchEngine,
-        microBatchTokens: Int, threads: DecoderThreads
+        microBatchTokens: Int, threads: DecoderThreads,
+        checkCancellation: () throws -> Void = {}
     ) throws -> RecordedEvaluation {
         let comparesAnswers = engine.preference != nil
         let rows = request.rows
@@ -80,6 +82,7 @@ package struct RecordedEvaluation: Sendable {
                 recipe, parameters: name, lossOf: group, index: index, afterStep: request.step,
                 tokenShare: share)
             results.append(result)
+            try checkCancellation()
         }
         results.sort { $0.index < $1.index }
         return RecordedEvaluation(

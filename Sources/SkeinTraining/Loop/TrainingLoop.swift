@@ -53,7 +53,7 @@ package struct TrainingLoop {
     /// Answers the sample prompts with a parameter vector, after a step of an epoch.
     let sample: ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics]
     let report: (Event) throws -> Void
-    /// Asked after every step; true ends the run with a checkpoint.
+    /// Asked before the first step and after every one; true ends the run, with a checkpoint after a step.
     let shouldStop: () -> Bool
     /// The time, used in the metrics alone.
     private let now: () -> ContinuousClock.Instant
@@ -147,6 +147,8 @@ package struct TrainingLoop {
         let ledger = try openLedger()
         try checkLedger()
         try judgeAtStart(metrics, ledger)
+        // There is nothing yet that a checkpoint would keep.
+        if step == 0, shouldStop() { throw SourceStopped(reason: .interrupted) }
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }

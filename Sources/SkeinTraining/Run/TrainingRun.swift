@@ -129,7 +129,12 @@ package struct TrainingRun: Sendable {
                     try RecordedEvaluation.run(
                         request, recipe: job.workRecipe, engine: engine,
                         microBatchTokens: configuration.microBatchTokens,
-                        threads: compute.threads)
+                        threads: compute.threads
+                    ) {
+                        // Later ones belong to a step, which is kept with what they say of it.
+                        guard request.step == 0, shouldStop() else { return }
+                        throw SourceStopped(reason: .interrupted)
+                    }
                 }
             },
             sample: { parameters, step, epoch in
