@@ -1,6 +1,7 @@
-/// Where a coordinator listens, as people type it: `HOST:PORT`.
+/// Where something listens, as people type it: `HOST:PORT`.
 package struct Endpoint: Sendable, Equatable {
-    /// SKEI on the keys of a telephone; below the range that systems give to outgoing connections.
+    /// A coordinator's: SKEI on the keys of a telephone; below the range that systems give to outgoing
+    /// connections.
     package static let defaultPort = 7534
 
     /// A name or an address; an IPv6 address without its brackets.
@@ -13,8 +14,13 @@ package struct Endpoint: Sendable, Equatable {
         self.port = port
     }
 
-    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`; nil for anything else.
-    package init?(_ text: String) {
+    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`; nil for anything else, also for a number: a
+    /// port alone would be the address 0.0.x.y.
+    ///
+    /// - Parameters:
+    ///   - text: what was typed.
+    ///   - defaultPort: where it has none.
+    package init?(_ text: String, defaultPort: Int = Self.defaultPort) {
         var host: Substring
         var rest: Substring
         if text.hasPrefix("[") {
@@ -28,11 +34,11 @@ package struct Endpoint: Sendable, Equatable {
             rest = text[colon...]
         }
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(Self.isHostByte),
-            host.first != "-"
+            host.first != "-", !host.utf8.allSatisfy({ (48...57).contains($0) })
         else { return nil }
         self.host = String(host)
         if rest.isEmpty {
-            port = Self.defaultPort
+            port = defaultPort
             return
         }
         rest = rest.dropFirst()

@@ -149,6 +149,10 @@ struct EvaluateCommand: Command {
                     + "the loss is not that of the run")
         }
         let files = try DataFiles.evaluated(options.data)
+        var rows = try encoder.encode(
+            files: files, fields: options.fields,
+            skippingBadLines: options.skipBadLines
+        ).rows
         if let loaded = adapted.loaded {
             for warning in try TrainedRows.warnings(
                 of: files, adapter: loaded, model: adapted.model)
@@ -156,10 +160,6 @@ struct EvaluateCommand: Command {
                 io.log.warning(warning)
             }
         }
-        var rows = try encoder.encode(
-            files: files, fields: options.fields,
-            skippingBadLines: options.skipBadLines
-        ).rows
         let engine = try adapted.engine(
             positions: rows.reduce(1) { max($0, $1.ids.count) }, preference: options.preference)
         let threads = DecoderThreads(threadCount: adapted.threads)

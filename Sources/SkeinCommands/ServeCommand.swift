@@ -9,7 +9,7 @@ import SkeinText
 /// `skein serve`: a model and its adapters behind OpenAI's protocol.
 struct ServeCommand: Command {
     static let listen = Option<Endpoint>(
-        "listen", .endpoint, default: "127.0.0.1:8080",
+        "listen", .endpoint("127.0.0.1", 8080), default: "127.0.0.1:8080",
         "address to listen on; 0.0.0.0: every address of this machine; port 0: a free port")
     static let apiKeyFile = Option.optional(
         "api-key-file", .path("FILE"), absent: "no key is asked for",

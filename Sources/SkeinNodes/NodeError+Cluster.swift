@@ -113,7 +113,9 @@ extension NodeError {
         case .noStatus(let address, let detail):
             Explanation(
                 what: "got no status: \(detail)", place: address,
-                remedy: "check the address and the token, and that a coordinator runs there",
+                remedy:
+                    "check the address and the token, and that a coordinator runs there; a run's page "
+                    + "(--status) is asked by its URL, such as http://127.0.0.1:7535/",
                 status: .peerGone)
         default: preconditionFailure("explained elsewhere")
         }

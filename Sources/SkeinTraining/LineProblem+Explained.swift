@@ -13,7 +13,7 @@ extension LineProblem {
                 ? "the object is empty"
                 : "the object has " + fields.map { "\"\($0)\"" }.joined(separator: ", ")
                     + ", but none of prompt, messages, conversations, instruction, text and chosen"
-        case .missing(let field, _): "\"\(field)\" is missing"
+        case .missing(let field, _, _): "\"\(field)\" is missing"
         case .wrongType(let field, let expected, let found):
             "\"\(field)\" is \(found), not \(expected)"
         case .messageCount(let found, let limit):
@@ -45,9 +45,9 @@ extension LineProblem {
         case .notUTF8: "convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
         case .notJSON, .notAnObject: "write one JSON object on each line"
         case .unknownForm: TrainingError.forms
-        case .missing(let field, []): "add \"\(field)\""
-        case .missing(let field, let others):
-            "add \"\(field)\", or name the key that holds it: --field \(field)=NAME; the row has "
+        case .missing(let field, nil, _): "add \"\(field)\""
+        case .missing(let field, let part?, let others):
+            "add \"\(field)\", or name the key that holds it: --field \(part)=KEY; the row has "
                 + others.map { JSONLine.quote($0) }.joined(separator: ", ")
         case .wrongType(_, let expected, _): "make it \(expected)"
         case .messageCount: "give 1 to \(Limits.turns) messages"

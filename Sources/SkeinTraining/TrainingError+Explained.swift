@@ -64,6 +64,14 @@ extension TrainingError: Explained {
                         + "train-00000-of-00002.parquet, also in data/; train/*.parquet), or give the "
                         + "path of a file",
                 status: .badData)
+        case .folderToEvaluate(let directory, let option, let files):
+            Explanation(
+                what: "this is a folder, and what is evaluated are the rows of files",
+                place: directory,
+                remedy: files.isEmpty
+                    ? "give --\(option) a file in it"
+                    : "give its held-out rows: --\(option) \(files.joined(separator: ","))",
+                status: .badData)
         case .savedDataset(let directory):
             Explanation(
                 what:

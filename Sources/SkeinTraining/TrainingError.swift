@@ -27,6 +27,8 @@ package enum TrainingError: Error, Equatable {
     /// A data directory without `train.jsonl` or another file of training rows.
     /// `isModel`: it has what belongs to a model or an adapter.
     case noTrainingFile(directory: String, isModel: Bool = false)
+    /// A folder where rows are to be evaluated, and the files in it that are held out.
+    case folderToEvaluate(directory: String, option: String, files: [String])
     /// A data directory in which several files could be meant.
     case severalDataFiles(directory: String, names: [String])
     /// A folder that `save_to_disk` of Python's `datasets` wrote.
@@ -128,7 +130,7 @@ package enum LineProblem: Error, Equatable, Sendable {
     /// An object in none of the forms.
     case unknownForm(fields: [String])
     /// The form needs `field`; `others` are keys of the row that no form has.
-    case missing(field: String, others: [String] = [])
+    case missing(field: String, part: String? = nil, others: [String] = [])
     /// `field` is not of the type `expected`.
     case wrongType(field: String, expected: String, found: String)
     /// `messages` is empty or longer than the limit.

@@ -116,9 +116,16 @@ enum PeerTimeouts {
 }
 
 extension ValueFormat where Value == Endpoint {
-    static var endpoint: ValueFormat {
+    /// A coordinator's.
+    static var endpoint: ValueFormat { endpoint("10.0.0.5", Endpoint.defaultPort) }
+
+    /// - Parameters:
+    ///   - host: of the example.
+    ///   - port: where there is none.
+    /// - Returns: how `HOST:PORT` is read.
+    static func endpoint(_ host: String, _ port: Int) -> ValueFormat {
         ValueFormat(
-            placeholder: "HOST:PORT", accepted: "HOST:PORT, such as 10.0.0.5:7534",
-            read: { Endpoint($0) }, json: { .string($0.text) })
+            placeholder: "HOST:PORT", accepted: "HOST:PORT, such as \(host):\(port)",
+            read: { Endpoint($0, defaultPort: port) }, json: { .string($0.text) })
     }
 }

@@ -24,9 +24,9 @@ enum TrainingFlags {
             + "{\"rank\": [8, 16], \"learning-rate\": [1e-4, 2e-4]}")
 
     static let status = Option.optional(
-        "status", .endpoint, absent: "off",
+        "status", .endpoint("127.0.0.1", 7535), absent: "off",
         "show the run at this address: a page for a browser, /metrics for Prometheus, /status.json; "
-            + "port 0: a free port")
+            + "port 0: a free port; the default port is 7535")
     static let statusTokenFile = Option.optional(
         "status-token-file", .path("FILE"), absent: "none, which only loopback allows",
         "file with the secret of those who may look, other than --token-file's; the page is opened as "

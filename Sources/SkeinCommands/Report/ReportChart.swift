@@ -93,8 +93,8 @@ struct ReportChart {
     private func summary(_ curves: [Curve]) -> String {
         let texts = curves.filter { $0.style != .faint }.compactMap { curve -> String? in
             guard let first = curve.points.first, let last = curve.points.last else { return nil }
-            return "\(curve.name): \(Figures.significant(first.value)) at step "
-                + "\(Figures.grouped(first.step)), \(Figures.significant(last.value)) at step "
+            return "\(curve.name): \(Self.value(first.value)) at step "
+                + "\(Figures.grouped(first.step)), \(Self.value(last.value)) at step "
                 + Figures.grouped(last.step)
         }
         return "\(title). " + texts.joined(separator: "; ")
@@ -130,8 +130,14 @@ struct ReportChart {
         if size >= 1e6 || (size > 0 && size < 1e-3) {
             return String(format: "%.2g", tick)
         }
-        guard step > 0 else { return Figures.significant(tick) }
+        guard step > 0 else { return value(tick) }
         return Figures.fixed(tick, max(0, min(6, Int((-log10(step)).rounded(.up)))))
+    }
+
+    /// A value by itself: a learning rate has its digits far behind the point.
+    static func value(_ value: Double) -> String {
+        value != 0 && abs(value) < 0.1
+            ? String(format: "%.3g", value) : Figures.significant(value)
     }
 
     /// An average over about the last ten points, as the live page draws it: divided by its weights, the

@@ -136,16 +136,17 @@ extension WorkerState {
         let longest = isOrdered ? settings.shortestDelay : doubled
         let left = unwelcomeSince + settings.patience - clock
         let delay = atLeast + longest * jitter
-        say(
-            .log(
-                .warning,
-                "\(why); tries again in \(delay.inWords), gives up in \(left.inWords)"))
+        let again = delay < left ? "tries again in \(delay.inWords), " : ""
+        say(.log(.warning, "\(why); \(again)gives up in \(left.inWords)"))
         dial(after: delay)
     }
 
     private mutating func giveUp() {
         let time = (clock - unwelcomeSince).inWords
-        finish(.patience("no coordinator has welcomed this worker for \(time): \(lastFailure)"))
+        var why = lastFailure
+        if case .greeting = connection { why = "what answers there says nothing" }
+        if why.isEmpty { why = "no answer" }
+        finish(.patience("no coordinator has welcomed this worker for \(time): \(why)"))
     }
 
     mutating func ended(_ how: String) {

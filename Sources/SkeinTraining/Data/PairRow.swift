@@ -172,7 +172,7 @@ private struct RowReader {
         let named = RowFields.Part.allCases.first { part in
             fields.given[part] != nil && !part.forms.isEmpty && self[part] == nil
         }
-        if let named { throw .missing(field: fields.key(named)) }
+        if let named { throw missing(named) }
         return nil
     }
 
@@ -253,10 +253,16 @@ private struct RowReader {
         return try string(part)
     }
 
+    private func missing(_ part: RowFields.Part) -> LineProblem {
+        let others = object.map(\.name).filter { !fields.keys.contains($0) }
+        return .missing(
+            field: fields.key(part), part: others.isEmpty ? nil : part.rawValue,
+            others: Array(others.prefix(8)))
+    }
+
     private func string(_ part: RowFields.Part) throws(LineProblem) -> String {
         guard let value = self[part] else {
-            let others = object.map(\.name).filter { !fields.keys.contains($0) }
-            throw .missing(field: fields.key(part), others: Array(others.prefix(8)))
+            throw missing(part)
         }
         guard let text = value.string else {
             throw .wrongType(

@@ -345,6 +345,10 @@ struct ReportTests {
         #expect(curve.points.count == ReportChart.mostPoints)
         #expect(curve.points.first?.step == 1 && curve.points.last?.step == 5000)
         #expect(ReportChart(title: "x", curves: []).svg.isEmpty)
+        let rate = ReportChart(
+            title: "rate", curves: [.init(name: "run", points: [(1, 0.0015), (9, 0.0015)], run: 0)])
+        #expect(rate.svg.contains("rate. run: 0.0015 at step 1, 0.0015 at step 9"))
+        #expect(rate.svg.contains(">0.0015</text>"))
         let one = ReportChart.Curve(name: "x", points: [(3, 4)], run: 9)
         #expect(ReportChart(title: "x", curves: [one]).svg.contains("<circle"))
     }

@@ -66,6 +66,35 @@ struct WorkerConnectionTests {
         #expect(bench.at(107, .tick) == [])
     }
 
+    @Test("what says nothing where a coordinator should be is told as that")
+    func stranger() {
+        var bench = Bench(patience: .seconds(3))
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        #expect(
+            bench.at(3, .tick).last
+                == .finish(
+                    .patience(
+                        "no coordinator has welcomed this worker for 3.0 s: what answers there says "
+                            + "nothing")))
+    }
+
+    @Test("a time to try again that comes too late is not told")
+    func lastAttempt() {
+        var bench = Bench(patience: .seconds(3))
+        bench.at(0, .start)
+        var lines: [String] = []
+        for time in [0.5, 1, 1.5, 2, 2.5, 2.99] {
+            for directive in bench.state.handle(
+                .disconnected("refused"), now: .seconds(time), jitter: 1)
+            {
+                if case .log(_, let line) = directive { lines.append(line) }
+            }
+        }
+        #expect(lines.first?.contains("tries again in") == true, "\(lines)")
+        #expect(lines.last == "refused; gives up in 0.0 s", "\(lines)")
+    }
+
     @Test("loading a model does not count against its patience")
     func slowModel() {
         var bench = Bench(patience: .seconds(5))

@@ -143,8 +143,13 @@ import Testing
 
     @Test("an answer under another key is named in the remedy")
     func otherKey() {
-        let error = LineProblem.missing(field: "completion", others: ["response"])
+        let error = LineProblem.missing(
+            field: "completion", part: "completion", others: ["response"])
         #expect(throws: error) { try row(#"{"prompt":"q","response":"a"}"#) }
-        #expect(error.remedy.contains("--field completion=NAME; the row has \"response\""))
+        #expect(error.remedy.contains("--field completion=KEY; the row has \"response\""))
+        // A key that was named wrongly: what to write is the part, not the key.
+        let named = LineProblem.missing(
+            field: "foo", part: "prompt", others: ["prompt", "completion"])
+        #expect(named.remedy.contains("--field prompt=KEY; the row has \"prompt\", "))
     }
 }

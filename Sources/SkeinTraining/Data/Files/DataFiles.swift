@@ -74,12 +74,19 @@ package struct DataFiles: Sendable, Equatable {
 
     /// Files whose rows are evaluated.
     ///
-    /// - Throws: `TrainingError.badDataList`.
+    /// - Throws: `TrainingError.badDataList`, `.folderToEvaluate`.
     package static func evaluated(_ text: String, option: String = "data") throws -> [WeightedFile]
     {
         let files = try DataList(text, option: option).files
         guard files.allSatisfy({ $0.weight == 1 }) else {
             throw TrainingError.badDataList(option: option, problem: .weightOfHeldOut)
+        }
+        if let path = files.first(where: { isDirectory($0.path) })?.path {
+            let folder = try DataFolder(path: path)
+            let held = try folder.files(for: .test) ?? folder.files(for: .validation) ?? []
+            throw TrainingError.folderToEvaluate(
+                directory: path, option: option,
+                files: held.prefix(8).map(\.path))
         }
         return files
     }

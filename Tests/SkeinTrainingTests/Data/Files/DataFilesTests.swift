@@ -304,4 +304,22 @@ import Testing
         }
         #expect(found == kind)
     }
+
+    @Test("a folder where rows are evaluated names its held-out files")
+    func folderToEvaluate() throws {
+        try inFolder(["train.jsonl", "valid.jsonl"]) { folder in
+            let error = try #require(throws: TrainingError.self) {
+                try DataFiles.evaluated(folder, option: "test-data")
+            }
+            #expect(
+                error.explanation.remedy
+                    == "give its held-out rows: --test-data \(folder)/valid.jsonl")
+        }
+        try inFolder(["a.md"]) { folder in
+            let error = try #require(throws: TrainingError.self) {
+                try DataFiles.evaluated(folder)
+            }
+            #expect(error.explanation.remedy == "give --data a file in it")
+        }
+    }
 }

@@ -156,7 +156,7 @@ import Testing
         let line = try #require(throws: TrainingError.self) {
             try read(#"{"a": "1"}"#, as: "a.jsonl", "prompt=question")
         }
-        guard case .badLine(_, 1, .missing(field: "question", _)) = line else {
+        guard case .badLine(_, 1, .missing(field: "question", "prompt", ["a"])) = line else {
             Issue.record("\(line)")
             return
         }
