@@ -1,8 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Skein's repository: any URL or absolute path that git can clone.
-let repository = Context.environment["SKEIN_REPOSITORY"] ?? "https://example.org/skein.git"
+/// Skein: the clone that this package stands in. SKEIN_REPOSITORY names another one, any URL or absolute path that
+/// git can clone, which has the tag 0.1.0: Scripts/check-package makes it.
+let skein: Package.Dependency =
+    Context.environment["SKEIN_REPOSITORY"].map { .package(url: $0, from: "0.1.0") }
+    ?? .package(name: "skein", path: "../..")
 
 let foundationModels = Target.Dependency.product(name: "FoundationModels", package: "skein")
 
@@ -10,7 +13,7 @@ let foundationModels = Target.Dependency.product(name: "FoundationModels", packa
 let package = Package(
     name: "samples",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(url: repository, from: "0.1.0")],
+    dependencies: [skein],
     targets: [
         .target(name: "SampleRunner"),
         .testTarget(name: "SampleTests", dependencies: [foundationModels]),
