@@ -180,10 +180,11 @@ public enum AdapterTrainer {
 
     /// Begins or continues a session, from its newest valid checkpoint.
     ///
-    /// - Parameter session: One that no job trains.
+    /// - Parameter session: One that no job trains, or only one that has been cancelled: the new job
+    ///   waits for its end, on a thread of its own, and can be cancelled meanwhile.
     /// - Returns: The job, which has begun.
-    /// - Throws: `SkeinError` if a job of this program already trains in its directory. If another
-    ///   program does, the job's `result` throws.
+    /// - Throws: `SkeinError` if a job of this program already trains in its directory and has not been
+    ///   cancelled. If another program does, the job's `result` throws.
     public static func resume(_ session: TrainingSession) throws -> TrainingJob {
         try TrainingJob(session)
     }

@@ -1,7 +1,6 @@
 import Foundation
 import SkeinBasics
 import SkeinTraining
-import Synchronization
 
 /// A run directory with what a session keeps beside the run: `session/session.json`, the pairs that
 /// were given in memory, and the tokens of its rows.
@@ -74,22 +73,4 @@ final class SessionDirectory: Sendable {
                 remedy: "continue it with restoreTrainingSession, or use another directory")
         }
     }
-}
-
-/// The directories in which this process trains: one job each.
-enum BusyDirectories {
-    private static let paths = Mutex<Set<String>>([])
-
-    /// - Throws: `SkeinError` if a job of this process runs there. `RunDirectory` finds others'.
-    static func enter(_ path: String) throws -> String {
-        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard paths.withLock({ $0.insert(real).inserted }) else {
-            throw SkeinError(
-                code: .usage, what: "a job already trains in this directory", place: path,
-                remedy: "wait for its result or cancel it first")
-        }
-        return real
-    }
-
-    static func leave(_ real: String) { paths.withLock { _ = $0.remove(real) } }
 }

@@ -52,14 +52,15 @@ public final class TrainingJob: Sendable {
         }
     }
 
-    /// Begins to train.
+    /// Begins to train, if need be after a cancelled job in the same directory.
     ///
     /// - Parameters:
-    ///   - session: that no other job trains.
+    ///   - session: that no other job trains, or only one that has been cancelled.
     ///   - flag: cancels the job when it is set.
     ///   - pause: called on the job's thread after each moment; it may block the training.
     ///   - ended: called on the job's thread at the end, before the result is given out.
-    /// - Throws: `SkeinError` if a job trains in the directory, or without a thread.
+    /// - Throws: `SkeinError` if a job trains in the directory that has not been cancelled, or without a
+    ///   thread.
     init(
         _ session: TrainingSession, flag: CancelFlag = CancelFlag(),
         pause: (@Sendable (SessionRun.Moment) -> Void)? = nil,
@@ -67,18 +68,23 @@ public final class TrainingJob: Sendable {
     ) throws {
         self.session = session
         self.flag = flag
-        let real = try BusyDirectories.enter(session.directory.path)
+        let place = try BusyDirectories.lineUp(session.directory.path, flag)
         let run = SessionRun(session, feeds: feeds, flag: flag, pause: pause)
         let isStarted = SystemThread.start("skein-session", stackBytes: 8 << 20) {
             [feeds, settlement] in
-            let result = Result { try SkeinError.wrapping(run.run) }
-            BusyDirectories.leave(real)
+            let result = Result {
+                try SkeinError.wrapping {
+                    if try BusyDirectories.wait(for: place) { try session.catchUp() }
+                    return try run.run()
+                }
+            }
+            BusyDirectories.leave(place)
             feeds.finish()
             ended?(result)
             settlement.settle(result)
         }
         guard isStarted else {
-            BusyDirectories.leave(real)
+            BusyDirectories.leave(place)
             throw SkeinError(
                 code: .inputOutput, what: "the system refuses another thread",
                 remedy: "raise the limit on processes (ulimit -u, or the container's)")
@@ -119,8 +125,9 @@ public final class TrainingJob: Sendable {
     }
 
     /// Stops after the current iteration, and the validation that follows if an epoch ends with it,
-    /// with a checkpoint; or while the job still reads.
-    public func cancel() { flag.set() }
+    /// with a checkpoint; or while the job still reads, or waits. `AdapterTrainer.resume(_:)` may follow
+    /// at once.
+    public func cancel() { BusyDirectories.cancel(flag) }
 
     /// Whether the job was cancelled; it may still be about to stop.
     public var isCancelled: Bool { flag.isSet }

@@ -21,8 +21,8 @@ extension TrainingSession {
     ///   of its own.
     public func reuseExtractedFeatures(from session: TrainingSession) throws {
         try SkeinError.wrapping {
-            let real = try BusyDirectories.enter(directory.path)
-            defer { BusyDirectories.leave(real) }
+            let place = try BusyDirectories.enter(directory.path)
+            defer { BusyDirectories.leave(place) }
             try checkCanReuse()
             let files = try session.tokenFiles()
             try checkData(against: session)

@@ -91,8 +91,8 @@ public final class TrainingSession: Sendable {
     public func removeCheckpoints(_ predicate: (Checkpoint) throws -> Bool) throws {
         let removed = try checkpoints.filter(predicate)
         try SkeinError.wrapping {
-            let real = try BusyDirectories.enter(directory.path)
-            defer { BusyDirectories.leave(real) }
+            let place = try BusyDirectories.enter(directory.path)
+            defer { BusyDirectories.leave(place) }
             // Holds the lock, so that no other process can begin meanwhile.
             let locked = try RunDirectory(path: directory.path, resuming: true)
             try withExtendedLifetime(locked) {
@@ -131,6 +131,14 @@ public final class TrainingSession: Sendable {
             date: date, workingDirectory: FileManager.default.currentDirectoryPath,
             model: parameters.model.path, data: dataset.path,
             keepsTokens: parameters.machine.keepsTokens, configuration: configuration)
+    }
+
+    /// Takes them from the disk if a job of another object has changed the checkpoints. Those of this
+    /// one's own jobs have metrics that the disk does not keep.
+    func catchUp() throws {
+        guard try Checkpoint.all(in: directory).map(\.iteration) != checkpoints.map(\.iteration)
+        else { return }
+        try takeUp()
     }
 
     /// Takes phase, iteration and checkpoints from the disk.

@@ -124,7 +124,7 @@ public final class UpdateTask: Sendable {
     /// Stops the task after the current step, with a checkpoint. It has then failed with a
     /// `CancellationError`; the version's folder stays, for `restoreTrainingSession`.
     public func cancel() {
-        flag.set()
+        BusyDirectories.cancel(flag)
         let wasIdle = progress.change { progress in
             guard progress.error == nil, progress.state != .completed else { return false }
             progress.isCancelled = true
