@@ -85,6 +85,31 @@ import Testing
         }
     }
 
+    @Test("an output that is not empty is refused before the data are read")
+    func fullOutput() async throws {
+        try await withBench { bench in
+            let output = bench.output("photos")
+            try FileManager.default.createDirectory(
+                atPath: output + "/2026", withIntermediateDirectories: true)
+            let missing = Dataset(at: bench.output("missing.jsonl"))
+            let trainer = Trainer(model: bench.model, data: missing, output: output)
+            let coordinator = Coordinator(model: bench.model, data: missing, output: output)
+            for error in [
+                await #expect(throws: SkeinError.self) { try await trainer.run() },
+                await #expect(throws: SkeinError.self) { try await coordinator.run() },
+            ] {
+                #expect(error?.place == output && error?.what.contains("not empty") == true)
+            }
+            let foreign = Trainer(model: bench.model, data: missing, output: output)
+            let error = await #expect(throws: SkeinError.self) { try await foreign.resume() }
+            #expect(error?.place == output)
+            // Where there is nothing to refuse, the data are what is wrong.
+            let empty = Trainer(model: bench.model, data: missing, output: bench.output("new"))
+            let absent = await #expect(throws: SkeinError.self) { try await empty.run() }
+            #expect(absent?.place == missing.path)
+        }
+    }
+
     @Test("a cancelled run resumes to the same adapter; another recipe is refused")
     func resumes() async throws {
         try await withBench { bench in

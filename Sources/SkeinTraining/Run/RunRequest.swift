@@ -31,13 +31,15 @@ package struct RunRequest: Sendable {
         self.tokenCache = tokenCache
     }
 
-    /// Reads and checks everything that determines the run.
+    /// Reads and checks everything that determines the run, after where it is to be.
     ///
     /// - Parameter resuming: whether a recorded run may go on; one that began with chat options that
     ///   nothing uses goes on with them.
     /// - Returns: the run.
-    /// - Throws: as `TrainingJob.init`; `ChatTemplateError`.
+    /// - Throws: as `RunDirectory.check` and `TrainingJob.init`; `ChatTemplateError`.
     package func job(resuming: Bool) throws -> TrainingJob {
+        // Rows are tokenized for minutes; a directory that cannot be used shows at once.
+        try RunDirectory.check(output, resuming: resuming)
         if !resuming { try configuration.chat.check(for: configuration.promptFormat) }
         var job = try TrainingJob(
             configuration: configuration,

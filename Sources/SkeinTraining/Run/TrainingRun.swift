@@ -33,7 +33,7 @@ package struct TrainingRun: Sendable {
     /// - Parameters:
     ///   - request: what to train.
     ///   - resuming: continues the run in the output directory, if there is one.
-    /// - Throws: as `TrainingJob.init`.
+    /// - Throws: as `RunRequest.job`.
     package init(_ request: RunRequest, resuming: Bool) throws {
         job = try request.job(resuming: resuming)
         output = request.output
