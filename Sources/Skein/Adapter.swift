@@ -19,8 +19,10 @@ public struct Adapter: Sendable, Equatable {
 
     /// Opens an adapter: reads its files on the calling thread and checks that they match.
     ///
+    /// - Parameter path: Its folder or file, or the directory of a run, which means the adapter in it.
     /// - Throws: `SkeinError` if a file is missing or damaged, or holds more than plain LoRA.
     public init(at path: String) throws {
+        let path = AdapterFormat.place(path)
         self.path = path
         let summary: AdapterSummary
         (summary, sha256) = try SkeinError.wrapping {

@@ -110,6 +110,26 @@ import Testing
         }
     }
 
+    @Test("the folder of a run means its adapter, as it does to the commands")
+    func runFolder() async throws {
+        try await withBench { bench in
+            let outcome = try await bench.trainer("run").run()
+            let adapter = try Adapter(at: bench.output("run"))
+            #expect(adapter == outcome.adapter)
+            #expect(try Adapter(at: bench.output("run") + "/") == adapter)
+            let link = bench.output("link")
+            try FileManager.default.createSymbolicLink(
+                atPath: link, withDestinationPath: bench.output("run"))
+            #expect(try Adapter(at: link).sha256 == adapter.sha256)
+            _ = try SystemLanguageModel.Adapter(fileURL: URL(fileURLWithPath: bench.output("run")))
+            // Beside the run, as of run/adapter itself.
+            #expect(
+                try AdapterVersion.next(to: adapter.path) == bench.output("run-version-2"))
+            let none = #expect(throws: SkeinError.self) { try Adapter(at: bench.directory) }
+            #expect(none?.code == .badData)
+        }
+    }
+
     @Test("a cancelled run resumes to the same adapter; another recipe is refused")
     func resumes() async throws {
         try await withBench { bench in

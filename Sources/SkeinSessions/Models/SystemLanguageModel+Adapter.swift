@@ -49,7 +49,8 @@ extension SystemLanguageModel {
 
         /// Opens an adapter and checks its files; its numbers are read when a request needs them.
         ///
-        /// - Parameter fileURL: a PEFT or MLX folder, or a GGUF file.
+        /// - Parameter fileURL: a PEFT or MLX folder, a GGUF file, or the directory of a run, which means
+        ///   the adapter in it.
         /// - Throws: `AssetError.invalidAsset`.
         public init(fileURL: URL) throws {
             try self.init(path: fileURL.path(percentEncoded: false))
@@ -70,7 +71,7 @@ extension SystemLanguageModel {
         }
 
         init(path: String) throws {
-            self.path = FilePath.withoutEndingSlash(path)
+            self.path = FilePath.withoutEndingSlash(AdapterFormat.place(path))
             do {
                 // Reads all of the weights first: an unreadable file is an error here, not a signal
                 // later.
