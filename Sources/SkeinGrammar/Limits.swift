@@ -71,6 +71,9 @@ extension GrammarLimits {
     static let keptSuccessors = 1 << 21
     /// Bytes of the longest chain for which a search is made.
     static let searchedBytes = 256
+    /// Tokens within which a number that cannot be reached counts as no limit, where single bytes are no
+    /// tokens: one, and 15 more to the end of the value.
+    static let endlessTokens = 16
     /// States whose tokens are tried in the search for the shortest value.
     static let searchedStates = 1 << 12
     /// Nodes of the trie of tokens that it looks at: some 5 ns each.

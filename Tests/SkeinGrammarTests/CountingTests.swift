@@ -147,4 +147,44 @@ struct CountingTests {
                 (Self.matcher(grammar, limit) == nil) == (Self.matcher(unrolled, limit) == nil))
         }
     }
+
+    /// What ends a text in `deadEnds`: three tokens, each of which begins with the rest of a character of
+    /// three bytes. They are longer together than what a mask looks ahead for one of them.
+    private static let strange = TokenVocabulary(tokens: [
+        Array("a".utf8), Array(#"{"a":"a"#.utf8),
+        Array("aaaaaaaa".utf8) + [0xE2], [0x82, 0xAC] + Array("aaaaaaaa".utf8) + [0xE2, 0x82],
+        [0xAC] + Array(#"aaaaaaaa"}"#.utf8),
+    ])
+
+    @Test("Where bytes are no tokens, the way on from an allowed token stays below a maxLength")
+    func deadEnds() throws {
+        // The second text has too many places for a state for each: so those of the first are counted.
+        let schema = ##"""
+            {"type":"object","required":["a"],"properties":{"a":{"type":"string","maxLength":M},
+            "b":{"type":"string","maxLength":1000000}}}
+            """##
+        for most in [27, 34, 40, 70, 300] {
+            let source = Array(schema.replacing("M", with: "\(most)").utf8)
+            let grammar = try CompiledGrammar(schema: source, Self.strange)
+            // As many letters as are allowed, and random ones.
+            for seed in 0..<12 {
+                var random = TestRandom(state: UInt64(seed))
+                var matcher = try GrammarMatcher(grammar, limit: 400)
+                writing: while true {
+                    let label: Comment = "\(most), \(seed): \(matcher.bytes.count) bytes"
+                    guard case .choice(_, let mask) = try matcher.next(asksAlways: true) else {
+                        break writing
+                    }
+                    let tokens = mask.tokens.tokens
+                    try #require(!tokens.isEmpty || mask.allowsEnd, label)
+                    if tokens.isEmpty { break writing }
+                    try matcher.accept(
+                        seed == 0 ? tokens[0] : tokens.randomElement(using: &random) ?? tokens[0])
+                }
+                let text = String(decoding: matcher.bytes, as: UTF8.self)
+                #expect(try matcher.isComplete() && text.hasSuffix("\"}"), "\(most): \(text)")
+                #expect(text.unicodeScalars.count <= most + 8, "\(most): \(text)")
+            }
+        }
+    }
 }

@@ -275,10 +275,21 @@ package final class CompiledGrammar: Sendable {
     private static func mask(
         _ state: GrammarAutomaton.State, _ memory: Memory
     ) -> TokenMask? {
+        // The least value goes on from a token whatever more there may be. Where single bytes are no
+        // tokens it may be no way on, and what is one must stay below the numbers, too.
+        let tokens = memory.completion.hasEveryByte ? 1 : GrammarLimits.endlessTokens
+        let endless = memory.automaton.endless(
+            state, within: tokens * memory.completion.vocabulary.longest)
+        guard endless >= 0, let mask = keptMask(endless, memory) else { return nil }
+        if tokens == 1 || endless == state || Int(mask.need) < tokens { return mask }
+        return keptMask(state, memory)
+    }
+
+    private static func keptMask(
+        _ state: GrammarAutomaton.State, _ memory: Memory
+    ) -> TokenMask? {
         let automaton = memory.automaton
         let vocabulary = memory.completion.vocabulary
-        let state = automaton.endless(state, within: vocabulary.longest)
-        guard state >= 0 else { return nil }
         if let known = memory.masks.value(for: state) { return known }
         let facts = automaton.facts[Int(state)]
         let found: (tokens: TokenSet, states: [GrammarAutomaton.State])?
