@@ -106,6 +106,8 @@ extension GrammarLimits {
 extension GrammarLimits {
     /// Bytes of a regular expression: four for each state that a machine may have.
     static let patternBytes = 1 << 16
+    /// Look-aheads at the beginning of a regular expression: a machine each.
+    static let lookAheads = 16
     /// Ranges in all classes of a regular expression: 8 bytes each.
     static let patternRanges = 1 << 20
     /// Steps of a machine over characters: 16 bytes each.

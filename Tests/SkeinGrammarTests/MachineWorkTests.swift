@@ -61,7 +61,7 @@ struct MachineWorkTests {
     func looks() throws {
         let count = 300
         let machine = try ScalarMachine(
-            PatternParser.parse("(?:a?){\(count)}"), matchesWhole: true)
+            PatternParser.parse("(?:a?){\(count)}").tree, matchesWhole: true)
         let client = Client()
         let found = try #require(machine.determinised(Demand { client.isThere() }))
         #expect(found.states.count == count + 1)
@@ -75,7 +75,7 @@ struct MachineWorkTests {
     @Test("equal steps of many states are cut once", arguments: [20, 100, 500])
     func equalSteps(_ count: Int) throws {
         let machine = try ScalarMachine(
-            PatternParser.parse(#"(?:\p{L}?){\#(count)}"#), matchesWhole: true)
+            PatternParser.parse(#"(?:\p{L}?){\#(count)}"#).tree, matchesWhole: true)
         let found = machine.determinised()
         #expect((found != nil) == (count == 20))
         if let found {

@@ -40,14 +40,12 @@ struct PydanticTests {
         "FilePath": ["/format"],
         "Base64Bytes": ["/format"],
         "Pattern": ["/format"],
-        "Decimal": ["/anyOf/1/pattern"],
-        "Decimal multiple of 0.01": ["/anyOf/1/pattern"],
         "Decimal of 5 digits": ["/anyOf/1/pattern"],
         "NameEmail": ["/format"],
         "IPvAnyAddress": ["/format"],
         "IPv4Network": ["/format"],
         "UUID4": ["/format"],
-        "model": ["/properties/tags/uniqueItems", "/properties/price/anyOf/1/pattern"],
+        "model": ["/properties/tags/uniqueItems"],
     ]
 
     @Test("leave out what cannot be held, by itself, and hold the rest")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Machines over characters")
 struct ScalarMachineTests {
     static func machine(_ pattern: String, whole: Bool = false) throws -> ScalarMachine {
-        try ScalarMachine(PatternParser.parse(pattern), matchesWhole: whole)
+        try ScalarMachine(PatternParser.parse(pattern).tree, matchesWhole: whole)
     }
 
     /// All words of `a` and `b` of up to four letters, the shorter ones first.
@@ -171,7 +171,7 @@ struct ScalarMachineTests {
 
     @Test("A short expression of a large machine is refused", arguments: large)
     func limits(pattern: String, error: ScalarMachineTooLarge) throws {
-        let tree = try PatternParser.parse(pattern)
+        let tree = try PatternParser.parse(pattern).tree
         #expect(throws: error) { try ScalarMachine(tree, matchesWhole: true) }
     }
 

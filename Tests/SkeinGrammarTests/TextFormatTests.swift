@@ -39,7 +39,7 @@ struct TextFormatTests {
     ]
 
     static func machine(_ format: TextFormat) throws -> ScalarMachine {
-        try ScalarMachine(PatternParser.parse(format.pattern), matchesWhole: true)
+        try ScalarMachine(PatternParser.parse(format.pattern).tree, matchesWhole: true)
     }
 
     @Test("Valid texts match", arguments: accepted)

@@ -74,7 +74,8 @@ package final class CompiledGrammar: Sendable {
             sharing: memory)
     }
 
-    /// The whole answer matches a regular expression (ECMA-262's syntax, without look-around).
+    /// The whole answer matches a regular expression (ECMA-262's syntax; of look-around only
+    /// look-aheads after a leading `^`).
     package convenience init(
         expression: String, _ vocabulary: TokenVocabulary
     ) throws(GrammarError) {

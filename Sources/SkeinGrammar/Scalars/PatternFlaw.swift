@@ -68,7 +68,8 @@ extension PatternFlaw {
 
     private var what: String {
         switch kind {
-        case .lookAround: "look-ahead and look-behind are not supported"
+        case .lookAround:
+            "look-ahead is supported only right after the first ^, and look-behind nowhere"
         case .backReference: "back references are not supported"
         case .wordBoundary: "word boundaries are not supported"
         case .possessive: "possessive repetitions are not supported"

@@ -23,7 +23,7 @@ extension PatternParser {
                 ranges.append(low...high)
                 try spend(ranges: 1, at: start)
             } else {
-                let set = isNegated ? first.possible : first.certain
+                let set = isNegated != isWide ? first.possible : first.certain
                 try spend(ranges: set.ranges.count, at: start)
                 ranges += set.ranges
             }

@@ -8,24 +8,36 @@
 struct PatternParser {
     let text: [Unicode.Scalar]
     var position = 0
+    /// Whether it reads what must not match: then classes have whatever is in them in some dialect.
+    var isWide = false
     private var depth = 0
     private var rangesLeft = GrammarLimits.patternRanges
 
     /// Everything but line terminators; U+000B, U+000C and U+0085 are Swift's.
     static let dot = ScalarRanges([0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]).inverted
+    /// What it is in some dialect: Python's.
+    private static let wideDot = ScalarRanges(0x0A).inverted
 
-    /// The tree of a regular expression. Time and memory grow with its length.
+    /// The tree of a regular expression, and its look-aheads. Time and memory grow with its length.
     ///
     /// - Throws: `PatternFlaw` for the first thing that is wrong or not supported.
-    static func parse(_ text: String) throws(PatternFlaw) -> PatternNode {
+    static func parse(_ text: String) throws(PatternFlaw) -> Pattern {
         guard text.utf8.count <= GrammarLimits.patternBytes else {
             throw PatternFlaw(
                 kind: .tooLong(limit: GrammarLimits.patternBytes), offset: 0, found: "")
         }
         var parser = PatternParser(text: Array(text.unicodeScalars))
-        let tree = try parser.choice()
+        let lookAheads = try parser.leadingLookAheads()
+        var pattern = Pattern(tree: .beginning, lookAheads: lookAheads)
+        if lookAheads.isEmpty {
+            pattern.tree = try parser.choice()
+        } else {
+            pattern.tree = .sequence([.beginning, try parser.sequence()])
+            // It would be the one's of two alternatives.
+            if parser.next == "|" { throw parser.flaw(.lookAround, at: 1) }
+        }
         if parser.position < parser.text.count { throw parser.flaw(.unmatchedParenthesis) }
-        return tree
+        return pattern
     }
 
     private init(text: [Unicode.Scalar]) {
@@ -69,7 +81,7 @@ struct PatternParser {
     // MARK: The grammar
 
     /// Alternatives up to a closing parenthesis or the end.
-    private mutating func choice() throws(PatternFlaw) -> PatternNode {
+    mutating func choice() throws(PatternFlaw) -> PatternNode {
         var options = [try sequence()]
         while take("|") { options.append(try sequence()) }
         return options.count == 1 ? options[0] : .choice(options)
@@ -95,13 +107,14 @@ struct PatternParser {
             return .end
         case ".":
             position += 1
-            return .set(Self.dot)
+            return .set(isWide ? Self.wideDot : Self.dot)
         case "(":
             return try group()
         case "[":
             return .set(try characterClass())
         case "\\":
-            return .set(try escape(inClass: false).certain)
+            let found = try escape(inClass: false)
+            return .set(isWide ? found.possible : found.certain)
         case "*", "+", "?":
             throw flaw(.nothingToRepeat)
         case "{":

@@ -50,12 +50,13 @@ final class TextMachines {
     ) throws(GrammarError) -> Int {
         let key = [matchesWhole ? 1 : 0] + Array(pattern.utf8)
         if let known = numbers[key] { return known }
-        var tree: PatternNode
+        let read: Pattern
         do {
-            tree = try PatternParser.parse(pattern)
+            read = try PatternParser.parse(pattern)
         } catch {
             throw error.error(at: pointer)
         }
+        var tree = read.tree
         var language = Language(machine: .none)
         if let counted = tree.counted(matchesWhole: matchesWhole) {
             tree = counted.tree
@@ -75,9 +76,34 @@ final class TextMachines {
         }
         try budget.spend(deterministic.states.count / 4, at: pointer)
         language.machine = deterministic
+        for ahead in read.lookAheads {
+            language.machine = try with(ahead, language.machine, pointer: pointer)
+        }
         numbers[key] = languages.count
         languages.append(language)
         return languages.count - 1
+    }
+
+    /// The texts of a deterministic machine that begin as a look-ahead asks.
+    private func with(
+        _ ahead: Pattern.LookAhead, _ machine: ScalarMachine, pointer: String
+    ) throws(GrammarError) -> ScalarMachine {
+        let before = work
+        var both: ScalarMachine?
+        do throws(ScalarMachineTooLarge) {
+            if let begins = try ScalarMachine.beginning(ahead, budget.demand) {
+                both = try machine.intersection(begins, budget.demand, work: &work)
+                    .merged(budget.demand)
+            }
+        } catch {
+            throw error.error(at: pointer)
+        }
+        guard let both else {
+            throw .tooLarge(
+                what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
+        }
+        try spend(8 + both.states.count / 4, since: before, at: pointer)
+        return both
     }
 
     /// Whether a model can be held to an expression, or it is left out: it is of a dialect that is not
