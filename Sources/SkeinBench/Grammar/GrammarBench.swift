@@ -44,6 +44,16 @@ package struct GrammarBench {
         result.compile = Stopwatch.measure(effort) {
             _ = try? CompiledGrammar(schema: schema, vocabulary)
         }
+        for most in Self.lengths {
+            for (kind, schema) in Self.texts(atMost: most) {
+                var bytes = 0
+                let compile = Stopwatch.measure(effort) {
+                    bytes = (try? CompiledGrammar(schema: schema, vocabulary))?.networkBytes ?? 0
+                }
+                result.lengths.append(
+                    .init(kind: kind, most: most, compile: compile, bytes: bytes))
+            }
+        }
         result.decode = try decode(vocabulary, effort)
         return result
     }
@@ -183,6 +193,18 @@ extension GrammarBench {
         """#,
         "{}",
     ]
+
+    /// What a `maxLength` is compiled with: of a few words, a line, a URL (Pydantic's) and a book.
+    static let lengths = [10, 100, 2083, 100_000]
+
+    /// Schemas of texts of at most so many characters.
+    static func texts(atMost most: Int) -> [(kind: String, schema: [UInt8])] {
+        [
+            ("text", #"{"type":"string","maxLength":\#(most)}"#),
+            ("pattern", #"{"type":"string","pattern":"^[a-z ]+$","maxLength":\#(most)}"#),
+            ("list", #"{"type":"array","items":{"type":"integer"},"maxItems":\#(most)}"#),
+        ].map { ($0, Array($1.utf8)) }
+    }
 
     /// An object with so many properties of mixed types.
     static func schema(properties: Int) -> [UInt8] {

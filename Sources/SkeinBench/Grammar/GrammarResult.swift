@@ -12,6 +12,15 @@ struct GrammarResult: Sendable {
         var worstMask: Double
     }
 
+    /// A text or a list of at most so many characters or items.
+    struct Length: Sendable {
+        var kind: String
+        var most: Int
+        var compile: Measurement
+        /// Of what it is compiled to.
+        var bytes: Int
+    }
+
     struct Decode: Sendable {
         /// Of the value with forced runs, and of the value for which the model was always asked.
         var tokens = (short: 0, asked: 0)
@@ -33,6 +42,7 @@ struct GrammarResult: Sendable {
 
     var vocabularies: [Vocabulary] = []
     var compile = Measurement(seconds: [])
+    var lengths: [Length] = []
     var decode = Decode()
 
     /// What the figures are shown beside.
@@ -61,6 +71,17 @@ struct GrammarResult: Sendable {
                     })
             ),
             ("compile_seconds", .number(compile.median)),
+            (
+                "lengths",
+                .array(
+                    lengths.map {
+                        .object([
+                            ("kind", .string($0.kind)), ("most", .integer($0.most)),
+                            ("compile_seconds", .number($0.compile.median)),
+                            ("bytes", .integer($0.bytes)),
+                        ])
+                    })
+            ),
             ("cost_of_a_token", .number(decode.cost)),
             ("gain_by_forced_runs", .number(decode.gain)),
             ("tokens", .integer(decode.tokens.short)),
@@ -91,7 +112,16 @@ struct GrammarResult: Sendable {
             [
                 "compiling 50 properties", Figures.seconds(compile.median),
                 Figures.seconds(Bar.compile),
-            ],
+            ]
+        ]
+        rows += lengths.map {
+            [
+                "compiling a \($0.kind) of at most \(Figures.grouped($0.most))",
+                "\(Figures.seconds($0.compile.median)), \(Figures.bytes($0.bytes))",
+                Figures.seconds(Bar.compile),
+            ]
+        }
+        rows += [
             [
                 "a token with a schema, over the same without",
                 Figures.percent(decode.cost), Figures.percent(Bar.cost),

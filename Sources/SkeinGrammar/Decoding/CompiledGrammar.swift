@@ -11,6 +11,9 @@ package final class CompiledGrammar: Sendable {
     package let dropped: [DroppedKeyword]
     /// How many there are.
     package let droppedCount: Int
+    /// Bytes of what it was compiled to, roughly. States and masks, which come while it is used, are
+    /// bounded by themselves.
+    package let networkBytes: Int
     private let memory: Mutex<Memory>
     /// What it shares with other grammars of its server; nil: it is alone.
     private let shared: GrammarMemory?
@@ -116,8 +119,9 @@ package final class CompiledGrammar: Sendable {
         self.dropped = dropped
         droppedCount = count
         self.shared = shared
+        networkBytes = network.byteCount
         memory = Mutex(Memory(network, vocabulary))
-        shared?.add(self, networkBytes: network.byteCount)
+        shared?.add(self, networkBytes: networkBytes)
     }
 
     deinit { shared?.remove(ObjectIdentifier(self)) }
