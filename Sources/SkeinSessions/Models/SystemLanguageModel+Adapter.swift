@@ -53,7 +53,7 @@ extension SystemLanguageModel {
         ///   the adapter in it.
         /// - Throws: `AssetError.invalidAsset`.
         public init(fileURL: URL) throws {
-            try self.init(path: fileURL.path(percentEncoded: false))
+            try self.init(path: AdapterFormat.place(fileURL.path(percentEncoded: false)))
         }
 
         /// The newest adapter of a name in the adapter store that fits the configured model.
@@ -71,7 +71,7 @@ extension SystemLanguageModel {
         }
 
         init(path: String) throws {
-            self.path = FilePath.withoutEndingSlash(AdapterFormat.place(path))
+            self.path = FilePath.withoutEndingSlash(path)
             do {
                 // Reads all of the weights first: an unreadable file is an error here, not a signal
                 // later.
