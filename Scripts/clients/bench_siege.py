@@ -3,7 +3,8 @@ import asyncio, http.client, json, os, threading, time, urllib.parse
 
 from soak_siege import SIEGES
 
-KEY = "siege"
+KEY = "asker"
+BESIEGER = "siege"
 CLIENTS = 70
 BOUND = 1.0  # seconds: no keyed request may take longer
 
@@ -26,7 +27,7 @@ class Besiegers:
     async def client(self):
         while True:
             try:
-                await self.siege(self.port, KEY)
+                await self.siege(self.port, BESIEGER)
             except (OSError, EOFError):
                 await asyncio.sleep(0.01)
 
@@ -65,7 +66,7 @@ def ask(server, text):
 def run(bench):
     keys = os.path.join(bench.options.directory, "keys")
     with open(os.open(keys, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
-        file.write(KEY + "\n")
+        file.write(KEY + "\n" + BESIEGER + "\n")
     found = {}
     with bench.server("--api-key-file", keys, "--prefix-memory", "0") as server:
         port = urllib.parse.urlsplit(server.url).port

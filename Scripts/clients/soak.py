@@ -34,6 +34,7 @@ class Soak:
         # Seconds of short requests with a key, all the while.
         self.keyed = Histogram()
         self.key = "soak"
+        self.besieger = "besieger"
         self.is_crowded = False
         # The longest wait for a token: seconds, when, and what had come before it.
         self.longest = (0, 0, "")
@@ -52,7 +53,7 @@ class Soak:
                    "--threads", str(options.threads), "--drain", "120s", "--no-request-log",
                    "--api-key-file", os.path.join(options.directory, "keys")]
         with open(os.open(command[-1], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-            file.write(self.key + "\n")
+            file.write(self.key + "\n" + self.besieger + "\n")
         self.models = ["base"]
         if options.adapter:
             command += ["--adapter", "tuned=" + options.adapter]

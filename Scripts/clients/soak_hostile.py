@@ -197,7 +197,7 @@ async def besieges(soak, rng):
     async def besieger():
         while True:
             try:
-                await siege(soak.port, soak.key)
+                await siege(soak.port, soak.besieger)
             except (OSError, EOFError):
                 await asyncio.sleep(0.05)
 
@@ -254,6 +254,7 @@ class Target:
 
     def __init__(self, soak):
         self.idle, self.counts, self.port, self.key = soak.options.idle, soak.counts, soak.port, soak.key
+        self.besieger = soak.besieger
         self.wire, self.is_over = soak.wire, lambda: soak.is_over
 
 

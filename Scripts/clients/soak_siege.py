@@ -1,5 +1,5 @@
 """Clients that hold what a server has for others: places, memory, its time. Each returns, or raises, when the server ends it."""
-import asyncio
+import asyncio, json
 
 COMPLETION = "/v1/completions"
 MIB = 1 << 20
@@ -73,4 +73,30 @@ async def trickled_keyed_bodies(port, key):
     await hold(port, head(COMPLETION, MIB, key), b" " * 2048, 0.1)
 
 
-SIEGES = [keyless_bodies, trickled_keyless_bodies, trickled_heads, slow_readers, keyed_bodies, trickled_keyed_bodies]
+async def flood(port, key, fields):
+    """A request that is answered as long as the server likes, or refused: then it comes again a little later."""
+    reader, writer = await connect(port)
+    try:
+        body = json.dumps({"model": "base", "ignore_eos": True, **fields}).encode()
+        writer.write(head(COMPLETION, len(body), key) + body)
+        await writer.drain()
+        while await reader.read(1 << 16):
+            pass
+        await asyncio.sleep(0.2)
+    finally:
+        writer.transport.abort()
+
+
+async def floods_of_answers(port, key):
+    """64 long answers to each request of one who has another key."""
+    await flood(port, key, {"prompt": "Once", "n": 64, "max_tokens": 2000, "stream": True})
+
+
+async def floods_of_prompts(port, key):
+    """Long prompts of one who has another key, 60 in a request."""
+    prompts = [[1 + (7 * place + number) % 1000 for place in range(900)] for number in range(60)]
+    await flood(port, key, {"prompt": prompts, "max_tokens": 1})
+
+
+SIEGES = [keyless_bodies, trickled_keyless_bodies, trickled_heads, slow_readers, keyed_bodies, trickled_keyed_bodies,
+          floods_of_answers, floods_of_prompts]
