@@ -124,6 +124,12 @@ package enum CommandLineTool {
         }
         // What is wrong with the command line's words is said before anything is downloaded.
         try command.init(arguments).checkOutput()
+        // The coordinator of a launch says it itself.
+        if let output = arguments.emptyOutput, command != LaunchCommand.self {
+            io.log.info(
+                "nothing to resume in \(output): the run begins",
+                [("event", .string("nothing_to_resume")), ("output", .string(output))])
+        }
         let resolved = command.needsModel ? try RepositoryNames.resolved(arguments, io) : arguments
         try command.init(resolved).run(io)
     }

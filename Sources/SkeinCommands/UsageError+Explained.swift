@@ -56,6 +56,11 @@ extension UsageError: Explained {
                 "--\(option) and \(placeholder) are two ways to say one thing", "skein \(command)",
                 "give one of them"
             )
+        case .noRun(let output, let needed, let command):
+            (
+                "there is no run at \(output)", "skein \(command)",
+                "check --output; to begin a run there, add \(needed.joined(separator: " "))"
+            )
         case .unexpectedPositional(let word, let command):
             (
                 "unexpected argument \"\(word)\"", "skein \(command)",

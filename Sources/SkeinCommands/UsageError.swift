@@ -21,6 +21,8 @@ enum UsageError: Error, Equatable {
     /// Options with their placeholders, and the placeholders of arguments: all that must be given and
     /// was not.
     case missing([String], command: String)
+    /// `--resume`, and there is no run in the folder; `needed`: what a new one lacks.
+    case noRun(output: String, needed: [String], command: String)
     case unexpectedPositional(_ word: String, command: String)
     /// Arguments beyond the `most` that a command takes.
     case tooManyPositionals(_ placeholder: String, most: Int, command: String)

@@ -33,22 +33,38 @@ struct ArgumentParser {
         try parser.takeRecord()
         let arguments = ParsedArguments(
             table: table, texts: parser.texts, positionals: parser.positionals,
-            record: parser.record)
+            record: parser.record, emptyOutput: parser.emptyOutput)
         // --print-config shows incomplete configurations, too.
         if !arguments[GeneralFlags.printConfig] { try parser.checkPresence() }
         return arguments
     }
 
+    /// Whether the run's record says what is not given.
+    private var resumes: Bool {
+        RunRecord.isTaken(by: table)
+            && texts[TrainingFlags.resume.description.name].flatMap(
+                TrainingFlags.resume.format.read)
+                == true
+    }
+
+    private var output: String? { texts[TrainingFlags.output.description.name] }
+
     /// With `--resume`, what is not given is as the run has it.
     private mutating func takeRecord() throws {
-        guard RunRecord.isTaken(by: table),
-            texts[TrainingFlags.resume.description.name].flatMap(TrainingFlags.resume.format.read)
-                == true,
-            let output = texts[TrainingFlags.output.description.name],
+        guard resumes, let output,
             let taken = try RunRecord.Taken(of: output, besides: texts, by: table)
         else { return }
         texts.merge(taken.texts) { typed, _ in typed }
         record = taken
+    }
+
+    /// The folder of `--output`, if `--resume` finds no run in it. A sweep's has its runs in
+    /// folders.
+    private var emptyOutput: String? {
+        guard resumes, record == nil, texts[TrainingFlags.sweep.description.name] == nil else {
+            return nil
+        }
+        return output
     }
 
     /// Help takes precedence over every error.
@@ -170,8 +186,22 @@ struct ArgumentParser {
     }
 
     private func checkPresence() throws {
-        var missing = table.options.filter { $0.isRequired && texts[$0.name] == nil }
-            .map { "--\($0.name) \($0.placeholder)" }
+        let options = table.options.filter { $0.isRequired && texts[$0.name] == nil }
+        func words(_ options: [OptionDescription]) -> [String] {
+            options.map { "--\($0.name) \($0.placeholder)" }
+        }
+        var missing = words(options)
+        if resumes, record == nil {
+            let ofRun = options.filter { RunRecord.required.contains($0.name) }
+            if let emptyOutput, !ofRun.isEmpty {
+                throw UsageError.noRun(
+                    output: emptyOutput, needed: missing, command: table.command)
+            }
+            // The run's folder may well have the rest.
+            if output == nil {
+                missing = words(options.filter { !RunRecord.required.contains($0.name) })
+            }
+        }
         if let expected = table.positional, expected.count != .optional, positionals.isEmpty {
             missing.append(expected.placeholder)
         }

@@ -8,15 +8,18 @@ struct ParsedArguments: Sendable {
     let positionals: [String]
     /// What `--resume` took from the run's record.
     let record: RunRecord.Taken?
+    /// The folder in which `--resume` found no run.
+    let emptyOutput: String?
 
     init(
         table: ArgumentTable, texts: [String: String], positionals: [String],
-        record: RunRecord.Taken? = nil
+        record: RunRecord.Taken? = nil, emptyOutput: String? = nil
     ) {
         self.table = table
         self.texts = texts
         self.positionals = positionals
         self.record = record
+        self.emptyOutput = emptyOutput
     }
 
     /// The value that was given, or the option's default.
@@ -34,14 +37,14 @@ struct ParsedArguments: Sendable {
     func replacing(option: String, by text: String) -> ParsedArguments {
         ParsedArguments(
             table: table, texts: texts.merging([option: text]) { $1 }, positionals: positionals,
-            record: record)
+            record: record, emptyOutput: emptyOutput)
     }
 
     /// The same, as if an option had not been given.
     func removing(option: String) -> ParsedArguments {
         ParsedArguments(
             table: table, texts: texts.filter { $0.key != option }, positionals: positionals,
-            record: record)
+            record: record, emptyOutput: emptyOutput)
     }
 
     /// The same, with other positional arguments.

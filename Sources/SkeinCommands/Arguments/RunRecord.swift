@@ -30,6 +30,11 @@ struct RunRecord {
             && table.command != JoinCommand.table.command
     }
 
+    /// Options that a new run needs and a record has.
+    static let required = [
+        SharedFlags.model.description.name, TrainingFlags.data.description.name,
+    ]
+
     /// What the record says of a command's options, as it would be typed. A command that trains nothing
     /// gets the model and how rows become text; the rows were the run's.
     func texts(for table: ArgumentTable) -> [String: String] {

@@ -83,12 +83,20 @@ import Testing
         }
     }
 
-    @Test("without a record, --resume needs all that a new run needs")
+    @Test("without a record, --resume needs all that a new run needs, and names the folder")
     func noRecord() throws {
         try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
-            let error = UsageError.missing(["--model PATH", "--data PATH"], command: "train")
+            let error = UsageError.noRun(
+                output: directory, needed: ["--model PATH", "--data PATH"], command: "train")
             #expect(throws: error) {
                 try Self.parse(["--resume", "--output", directory], by: TrainCommand.table)
+            }
+            // A sweep has no record of its own.
+            let missing = UsageError.missing(["--model PATH", "--data PATH"], command: "train")
+            #expect(throws: missing) {
+                try Self.parse(
+                    ["--resume", "--output", directory, "--sweep", "s.json"],
+                    by: TrainCommand.table)
             }
         }
     }

@@ -1,0 +1,71 @@
+import SkeinBasics
+import SkeinTestSupport
+import Synchronization
+import Testing
+
+@testable import SkeinCommands
+
+/// Command lines of people who do not know the program yet: each error says what to write.
+@Suite struct MistakenWordsTests {
+    private static func error(_ words: [String], status: Int32 = 64) -> String {
+        let process = CapturedProcess()
+        #expect(CommandLineTool.run(words, process.io()) == status, "\(words)")
+        return process.error
+    }
+
+    @Test("--resume alone asks for the folder, and for no more than a run has not in it")
+    func resumeAlone() {
+        for command in ["train", "coordinator"] {
+            #expect(
+                Self.error(
+                    [command, "--resume"] + (command == "train" ? [] : ["--listen", "127.0.0.1:0"])
+                )
+                .contains("error: --output is missing\n"))
+        }
+        #expect(Self.error(["train"]).contains("--model, --data and --output are missing"))
+    }
+
+    @Test("--resume of a folder where nothing is names the folder")
+    func resumeNothing() throws {
+        try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
+            for folder in [directory, directory + "/nodir2"] {
+                #expect(
+                    Self.error(["train", "--resume", "--output", folder]) == """
+                        error: there is no run at \(folder)
+                          at: skein train
+                          fix: check --output; to begin a run there, add --model PATH --data PATH
+
+                        """)
+            }
+            #expect(
+                Self.error(["train", "--resume", "--output", "x", "--model", "m"]).contains(
+                    "to begin a run there, add --data PATH\n"))
+        }
+    }
+
+    @Test("--resume with all that a run needs begins it where there is none, and says so")
+    func resumeBegins() throws {
+        try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let rows = (0..<4).map { "{\"prompt\": \"\($0)\", \"completion\": \"answer\"}\n" }
+            try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
+            func lines(_ words: String...) -> [String] {
+                let log = Mutex<[String]>([])
+                let process = CapturedProcess()
+                let status = CommandLineTool.run(
+                    [
+                        "train", "--model", directory + "/tiny.gguf", "--data",
+                        directory + "/rows.jsonl", "--output", directory + "/run", "--threads",
+                        "1", "--no-token-cache", "--iterations", "1",
+                    ] + words,
+                    process.io(log: Log { _, text in log.withLock { $0.append(text) } }))
+                #expect(status == 0, "\(process.error)")
+                return log.withLock { $0 }.filter { $0.contains("nothing to resume") }
+            }
+            let sentence = "nothing to resume in \(directory)/run: the run begins"
+            #expect(lines("--resume") == [sentence])
+            // Now there is one.
+            #expect(lines("--resume").isEmpty)
+        }
+    }
+}
