@@ -81,7 +81,7 @@ package struct DiskStore: Store {
     ///
     /// - Throws: `FileError`.
     package static func isLocked(_ path: String) throws -> Bool {
-        guard DiskStore().exists(path) else { return false }
+        guard try FileKind.at(path) != nil else { return false }
         let file = try DiskFile(path, operation: "open", flags: O_RDONLY)
         guard try file.lock(LOCK_SH) else { return true }
         file.unlock()

@@ -24,6 +24,25 @@ package enum FileKind: Sendable, Equatable {
             }
     }
 
+    /// What is at a path, or where the links at it lead.
+    ///
+    /// - Parameter path: absolute, or from the working directory.
+    /// - Returns: nil: nothing.
+    /// - Throws: `FileError` where the system does not say, as of what is in a folder that this
+    ///   user may not search: it may well be there.
+    package static func at(_ path: String) throws(FileError) -> FileKind? {
+        var status = stat()
+        if stat(path, &status) == 0 { return FileKind(mode: status.st_mode) }
+        let code = errno
+        guard isNothing(code) else {
+            throw FileError.failed(operation: "look at", path: path, code: code)
+        }
+        return nil
+    }
+
+    /// Whether `errno` of a call such as `stat` says that nothing is at its path.
+    package static func isNothing(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
+
     /// With its article, for a sentence.
     var text: String {
         switch self {

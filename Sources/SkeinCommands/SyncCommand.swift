@@ -38,7 +38,7 @@ struct SyncCommand: Command {
 
     func run(_ io: CommandIO) throws {
         // Before the lock, which would make a directory.
-        guard FileManager.default.fileExists(atPath: FilePath.join(path, "run.json")) else {
+        guard try FileKind.at(FilePath.join(path, "run.json")) != nil else {
             throw CommandError.badInput(.notARun, place: path)
         }
         let directory = try RunDirectory(path: path, resuming: true)

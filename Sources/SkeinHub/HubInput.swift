@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// Turns what a person gave as a model or an adapter into a path.
 package struct HubInput: Sendable {
@@ -20,7 +21,9 @@ package struct HubInput: Sendable {
     package static func reference(_ text: String, as kind: HubKind? = nil) -> HubReference? {
         // A link that leads nowhere is a path, too.
         var status = stat()
-        guard lstat(text, &status) != 0, let reference = HubReference(text) else { return nil }
+        guard lstat(text, &status) != 0, FileKind.isNothing(errno),
+            let reference = HubReference(text)
+        else { return nil }
         guard kind == .adapter else { return reference }
         let folder = text.prefix { $0 != "/" }
         guard reference.name != "adapter" else { return nil }

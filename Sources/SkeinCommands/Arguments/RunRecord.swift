@@ -77,12 +77,12 @@ struct RunRecord {
         /// - Throws: `FileError`, `TrainingError.damagedRecord`; `UsageError.recordedPath`.
         init?(of output: String, besides given: [String: String], by table: ArgumentTable) throws {
             let path = FilePath.join(output, "run.json")
-            guard DiskStore().exists(path) else { return nil }
+            guard try FileKind.at(path) != nil else { return nil }
             let texts = try RunRecord(path: path).texts(for: table).filter { given[$0.key] == nil }
             for option in [SharedFlags.model.description, TrainingFlags.data.description] {
-                guard let text = texts[option.name], !DiskStore().exists(text),
+                guard let text = texts[option.name],
                     // Rows may be several files, with weights.
-                    !text.contains(where: { ",:".contains($0) })
+                    !text.contains(where: { ",:".contains($0) }), try FileKind.at(text) == nil
                 else { continue }
                 throw UsageError.recordedPath(option: option.name, path: text, record: path)
             }

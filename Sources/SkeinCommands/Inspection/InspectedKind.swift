@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinFormats
 
@@ -26,17 +25,13 @@ enum InspectedKind: Sendable, Equatable {
     /// - Throws: `FormatError.notFound`; `CommandError.badInput` with what was looked for;
     ///   `ForeignFileError`; `FileError`.
     init(path: String) throws {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw FormatError.notFound(path: path)
-        }
-        if !isDirectory.boolValue {
+        guard let kind = try FileKind.at(path) else { throw FormatError.notFound(path: path) }
+        if kind != .directory {
             self = try Self.ofFile(path)
             return
         }
-        let found = Self.folders.first {
-            FileManager.default.fileExists(
-                atPath: FilePath.join(path, $0.file))
+        let found = try Self.folders.first {
+            try FileKind.at(FilePath.join(path, $0.file)) != nil
         }
         guard let found else {
             let names = Self.folders.map(\.file)

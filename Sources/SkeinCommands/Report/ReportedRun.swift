@@ -71,7 +71,7 @@ struct ReportedRun: Sendable {
         self.path = path
         self.name = name
         let runFile = FilePath.join(path, "run.json")
-        guard FileManager.default.fileExists(atPath: runFile) else {
+        guard try FileKind.at(runFile) != nil else {
             throw CommandError.badInput(.notARun, place: path)
         }
         run = try RunFile(path: runFile)

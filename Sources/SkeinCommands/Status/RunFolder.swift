@@ -41,7 +41,7 @@ struct RunFolder: Sendable, Equatable {
     init(path: String, now: Date = Date()) throws {
         self.path = FilePath.trimmed(path)
         let paths = RunPaths(directory: self.path)
-        guard DiskStore().exists(paths.runFile) else {
+        guard try FileKind.at(paths.runFile) != nil else {
             throw CommandError.badInput(.notARun, place: path)
         }
         let run = try RunFile(path: paths.runFile)

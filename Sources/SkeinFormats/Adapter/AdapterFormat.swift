@@ -33,11 +33,8 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
     /// - Throws: `FormatError.notFound`, `.notAnAdapter`, `.missingFile`; `ForeignFileError`;
     ///   `FileError`.
     package static func of(_ path: String) throws -> AdapterFormat {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw FormatError.notFound(path: path)
-        }
-        guard isDirectory.boolValue else {
+        guard let kind = try FileKind.at(path) else { throw FormatError.notFound(path: path) }
+        guard kind == .directory else {
             let file = try MappedFile(path: path)
             guard file.withBytes({ $0.prefix(4).elementsEqual("GGUF".utf8) }) else {
                 if let foreign = file.withBytes({
@@ -49,10 +46,10 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
             }
             return .gguf
         }
-        func has(_ name: String) -> Bool {
-            FileManager.default.fileExists(atPath: FilePath.join(path, name))
+        func has(_ name: String) throws -> Bool {
+            try FileKind.at(FilePath.join(path, name)) != nil
         }
-        switch (has(AdapterFiles.weightsName), has(MLXAdapter.weightsName)) {
+        switch (try has(AdapterFiles.weightsName), try has(MLXAdapter.weightsName)) {
         case (true, false): return .peft
         case (false, true): return .mlx
         case (true, true):
@@ -62,12 +59,12 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
                 found: "a folder with both \(AdapterFiles.weightsName) and "
                     + MLXAdapter.weightsName)
         case (false, false):
-            if has("adapter_model.bin") {
+            if try has("adapter_model.bin") {
                 throw ForeignFileError(
                     path: FilePath.join(path, "adapter_model.bin"), kind: .pickle(isTorch: true),
                     use: .adapter)
             }
-            if has("config.json") {
+            if try has("config.json") {
                 throw FormatError.notAnAdapter(path: path, found: "a folder with a model")
             }
             let inner = place(path)
@@ -75,7 +72,7 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
                 throw FormatError.notAnAdapter(
                     path: path, found: "the folder of a run, whose adapter is \(inner)")
             }
-            if has(runFileName) {
+            if try has(runFileName) {
                 throw FormatError.notAnAdapter(
                     path: path,
                     found: "the folder of a run that keeps no adapter yet: it does from its first "
@@ -83,7 +80,7 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
             }
             throw FormatError.missingFile(
                 path: path,
-                expected: has(AdapterFiles.configurationName)
+                expected: try has(AdapterFiles.configurationName)
                     ? AdapterFiles.weightsName : AdapterFiles.configurationName)
         }
     }

@@ -12,7 +12,7 @@ struct FolderTokenizer {
     init(_ directory: String) throws {
         var files: [ModelFiles.SourceFile] = []
         func map(_ name: String) throws -> MappedFile? {
-            guard FileManager.default.fileExists(atPath: "\(directory)/\(name)") else { return nil }
+            guard try FileKind.at("\(directory)/\(name)") != nil else { return nil }
             let file = try MappedFile(path: "\(directory)/\(name)")
             files.append(ModelFiles.SourceFile(name: name, file: file))
             return file
@@ -45,10 +45,7 @@ struct FolderTokenizer {
     /// The templates of the folder additional_chat_templates, by name.
     private static func additionalTemplates(_ directory: String) throws -> [String: String] {
         let folder = directory + "/additional_chat_templates"
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory),
-            isDirectory.boolValue
-        else { return [:] }
+        guard try FileKind.at(folder) == .directory else { return [:] }
         let files = try DiskStore().names(in: folder).filter { $0.hasSuffix(".jinja") }
         guard files.count <= Limits.namedTemplates else {
             throw FormatError.overLimit(

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 
 /// What a model says about itself before its weights are read: the metadata of a GGUF file, or the
@@ -12,12 +11,9 @@ package enum ModelDescription: Sendable {
     /// - Throws: `FileError` when a file cannot be read, `FormatError` when there is none or it is
     ///   invalid.
     package static func open(_ path: String) throws -> ModelDescription {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw FormatError.notFound(path: path)
-        }
-        if !isDirectory.boolValue { return .gguf(try file(path)) }
-        guard FileManager.default.fileExists(atPath: path + "/config.json") else {
+        guard let kind = try FileKind.at(path) else { throw FormatError.notFound(path: path) }
+        if kind != .directory { return .gguf(try file(path)) }
+        guard try FileKind.at(path + "/config.json") != nil else {
             guard let first = try SplitName.firstPart(inFolder: path) else {
                 throw ModelStandIn(at: path).map {
                     FormatError.standsForModel(path: path, found: $0)

@@ -14,13 +14,13 @@ struct FolderWeights {
     init(_ directory: String) throws {
         let single = directory + "/model.safetensors"
         let index = directory + "/model.safetensors.index.json"
-        if FileManager.default.fileExists(atPath: single) {
+        if try FileKind.at(single) != nil {
             let file = try SafetensorsFile(path: single)
             tensors = file.tensors
             otherTensors = file.otherTensors
             stored = file.stored
             sources = [ModelFiles.SourceFile(name: "model.safetensors", file: file.file)]
-        } else if FileManager.default.fileExists(atPath: index) {
+        } else if try FileKind.at(index) != nil {
             try readShards(directory, index: index)
         } else {
             if let pickle = try Self.pickle(directory) { throw pickle }
@@ -67,7 +67,7 @@ struct FolderWeights {
             // A name with a separator could reach any file that the user can read.
             guard !name.isEmpty, !name.contains("/"), !name.contains(".."), !name.contains("\0")
             else { throw FormatError.badShardName(path: index, found: name) }
-            guard FileManager.default.fileExists(atPath: "\(directory)/\(name)") else {
+            guard try FileKind.at("\(directory)/\(name)") != nil else {
                 throw FormatError.missingFile(path: directory, expected: name)
             }
             let shard = try SafetensorsFile(path: "\(directory)/\(name)")

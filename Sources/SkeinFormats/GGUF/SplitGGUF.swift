@@ -65,7 +65,7 @@ extension GGUFFile {
         let parts = try (1...name.count).map { number in
             guard number != name.part else { return given }
             let other = name.path(ofPart: number)
-            guard FileManager.default.fileExists(atPath: other) else {
+            guard try FileKind.at(other) != nil else {
                 throw FormatError.missingFile(
                     path: FilePath.parent(of: other), expected: FilePath.name(of: other))
             }

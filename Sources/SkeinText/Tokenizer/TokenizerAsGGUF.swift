@@ -57,7 +57,7 @@ package enum TokenizerAsGGUF {
             } else {
                 // tokenizer.json has no scores.
                 let pieces = FilePath.join(FilePath.parent(of: path), "tokenizer.model")
-                guard FileManager.default.fileExists(atPath: pieces) else {
+                guard try FileKind.at(pieces) != nil else {
                     throw TokenizerError.unsupported(
                         .model("SentencePiece without tokenizer.model"), source: path)
                 }
