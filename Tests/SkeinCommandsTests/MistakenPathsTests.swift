@@ -43,6 +43,34 @@ import Testing
         try AtomicFile.write(Array(try JSONSerialization.data(withJSONObject: object)), to: file)
     }
 
+    @Test("an adapter of a base model of other shapes is told from a damaged one")
+    func otherShapes() throws {
+        var wide = TinyModel()
+        wide.width = 96
+        var flat = TinyModel()
+        flat.layerCount = 1
+        for (model, detail) in [(wide, "[2, 64]"), (flat, "layers.1.")] {
+            try Self.withModel(model) { (directory: String) throws -> Void in
+                let path = directory + "/big"
+                try Self.copy(to: path) { $0["base_model_name_or_path"] = "org/big-7B" }
+                let error = Self.generate(directory + "/tiny.gguf", path)
+                #expect(error.contains("this adapter was made for org/big-7B, not for this model"))
+                #expect(error.contains(detail), "\(error)")
+                #expect(error.contains("  at: \(path)\n") && error.contains("fix: give --model"))
+                // Of a base without a name, or with this one's.
+                let tiny = Self.generate(directory + "/tiny.gguf", Self.adapter)
+                #expect(tiny.contains("this adapter was made for another base model"))
+                #expect(tiny.contains(detail) && tiny.contains("fix: give --model"))
+            }
+        }
+        // In its own files.
+        try Self.withModel { (directory: String) throws -> Void in
+            try Self.copy(to: directory + "/a") { $0["r"] = 3 }
+            let error = Self.generate(directory + "/tiny.gguf", directory + "/a")
+            #expect(error.contains("the weights and their configuration do not match"))
+        }
+    }
+
     /// Root may read everything, so a test refuses by a link to itself, which the system does not
     /// follow.
     @Test("what may not be looked at is not called missing")

@@ -18,6 +18,12 @@ package enum AdapterError: Error, Equatable {
     case uneven
     /// It was made for another base model.
     case otherBase(adapter: String, expected: String, found: String)
+    /// Its files are of a base model with other modules or shapes.
+    ///
+    /// - Parameters:
+    ///   - base: the name of its base model; nil: not known, or that of the model at hand.
+    ///   - detail: what shows it.
+    case otherModel(adapter: String, base: String?, detail: String)
     /// Ranks differ, or not every layer has the same modules.
     case irregular
     /// An adapter of fused modules that is more than adapters of their slices.
@@ -102,6 +108,13 @@ extension AdapterError: Explained {
                     + "one has \(found)", place: adapter,
                 remedy: "give the --model that it was made for, or --any-base if it is the same "
                     + "model in other files", status: .badData)
+        case .otherModel(let adapter, let base, let detail):
+            Explanation(
+                what: "this adapter was made for "
+                    + (base.map { "\(ForeignText.shown($0)), not for this model" }
+                        ?? "another base model") + ": \(detail)",
+                place: adapter, remedy: "give --model the base model that it was made for",
+                status: .badData)
         case .irregular:
             Explanation(
                 what: "the adapter's ranks differ, or its layers have different modules, and it "

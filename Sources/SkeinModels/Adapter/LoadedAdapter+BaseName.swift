@@ -9,16 +9,29 @@ extension LoadedAdapter {
     /// - Parameter model: the base model.
     /// - Returns: a sentence; nil if the names are alike, or the adapter has none.
     package func otherBaseName(than model: ModelDirectory) -> String? {
-        let named = configuration.baseModelName
-        let found = BaseModelName(path: model.path)
-        guard configuration.origin == nil, !named.isEmpty,
-            ![found.name, found.file, model.raw.statedName].compactMap(\.self)
-                .contains(where: { Self.isAlike(named, $0) })
+        guard configuration.origin == nil,
+            let named = Self.otherName(nil, configuration.baseModelName, than: model)
         else { return nil }
         return
             "the adapter \(path) says that its base model is \(ForeignText.shown(named)), and this "
-            + "model is called \(found.name): unless they are the same model, it will not answer as it "
-            + "learned to"
+            + "model is called \(BaseModelName(path: model.path).name): unless they are the same "
+            + "model, it will not answer as it learned to"
+    }
+
+    /// The name of an adapter's base model, if the model at hand has another one.
+    ///
+    /// - Parameters:
+    ///   - origin: of an adapter of Skein.
+    ///   - name: of the base model; may be empty.
+    ///   - model: at hand.
+    /// - Returns: nil: the names are alike, or the adapter has none.
+    static func otherName(
+        _ origin: AdapterOrigin?, _ name: String, than model: ModelDirectory
+    ) -> String? {
+        let named = origin?.base.name ?? name
+        let found = BaseModelName(path: model.path)
+        let own = [found.name, found.file, model.raw.statedName].compactMap(\.self)
+        return named.isEmpty || own.contains { isAlike(named, $0) } ? nil : named
     }
 
     /// Whether two names may well be of one model: both end in the same name, apart from what says how

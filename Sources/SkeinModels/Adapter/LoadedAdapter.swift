@@ -30,7 +30,7 @@ package struct LoadedAdapter: Sendable {
     ) throws -> LoadedAdapter {
         let format = try AdapterFormat.of(path)
         func check(_ outline: AdapterOutline) throws {
-            try outline.check(against: model.configuration)
+            try checkFit(outline, model, path)
             if format != .peft, model.configuration.tiedEmbeddings, let edge = outline.edges.first {
                 throw AdapterError.tiedEdge(
                     module: edge.module.rawValue, format: format == .mlx ? "MLX" : "GGUF")
@@ -54,6 +54,50 @@ package struct LoadedAdapter: Sendable {
                 ? parameters : parameters.joiningSlices(of: model.configuration),
             configuration: files.configuration, format: format,
             path: path)
+    }
+
+    /// Checks that the matrices fit the model. Those that do not may be sound, and another model's:
+    /// a person who is told that they are damaged would fetch them again.
+    ///
+    /// - Throws: `AdapterError.otherModel`; what `AdapterOutline.check` throws.
+    private static func checkFit(
+        _ outline: AdapterOutline, _ model: ModelDirectory, _ path: String
+    ) throws {
+        do {
+            try outline.check(against: model.configuration)
+        } catch let error as FormatError {
+            let (origin, name) = (
+                outline.configuration.origin, outline.configuration.baseModelName
+            )
+            let base = otherName(origin, name, than: model)
+            guard let detail = misfit(error, isNamed: base != nil) else { throw error }
+            throw AdapterError.otherModel(adapter: path, base: base, detail: detail)
+        }
+    }
+
+    /// What of a misfit is the model's doing.
+    ///
+    /// - Parameters:
+    ///   - error: of the check.
+    ///   - isNamed: whether the adapter names another model. Without that, one vector or one matrix
+    ///     with another rank than its partner is a damaged file.
+    /// - Returns: what shows it; nil: the misfit is the adapter's own.
+    private static func misfit(_ error: FormatError, isNamed: Bool) -> String? {
+        switch error {
+        case .wrongShape(_, let tensor, let expected, let found):
+            let hasRank =
+                switch AdapterTensorName(tensor)?.matrix {
+                case .a: found.first == expected.first
+                case .b: found.last == expected.last
+                case .magnitude, nil: false
+                }
+            guard isNamed || hasRank && found.count == expected.count else { return nil }
+            return "tensor '\(tensor)' has the shape \(found), and this model needs \(expected)"
+        case .unexpectedTensor(_, let tensor):
+            guard isNamed || AdapterTensorName(tensor) != nil else { return nil }
+            return "this model has nothing that the tensor '\(tensor)' could be added to"
+        default: return nil
+        }
     }
 
     /// Checks that the embedding and the head that PEFT saved with the adapter are the base model's: rows
@@ -90,9 +134,11 @@ package struct LoadedAdapter: Sendable {
         let adapter = try GGUFAdapter(path: path)
         let architecture = try model.adapterArchitecture()
         guard adapter.architecture == architecture else {
-            throw FormatError.badField(
-                path: path, field: "general.architecture",
-                expected: "\(architecture), as of the base model", found: adapter.architecture)
+            throw AdapterError.otherModel(
+                adapter: path,
+                base: otherName(adapter.origin, adapter.baseModelName, than: model),
+                detail: "its architecture is \(ForeignText.shown(adapter.architecture)), and this "
+                    + "model's is \(architecture)")
         }
         let files = try adapter.files(naming: model.adaptedModule)
         try check(files.outline)

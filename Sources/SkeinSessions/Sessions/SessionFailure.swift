@@ -50,7 +50,7 @@ enum SessionFailure {
                 .init(
                     debugDescription: text, limit: nil,
                     retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
-        case AdapterError.otherBase:
+        case AdapterError.otherBase, AdapterError.otherModel:
             return SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(
                 .init(debugDescription: text))
         case let error as AdapterError:

@@ -269,9 +269,9 @@ import Testing
                         rank: 1, alpha: 1, dropout: 0, targetModules: ["q_proj"], baseModelName: ""),
                     to: path)
                 #expect(
-                    throws: FormatError.badField(
-                        path: path, field: "general.architecture",
-                        expected: "llama, as of the base model", found: "qwen2")
+                    throws: AdapterError.otherModel(
+                        adapter: path, base: nil,
+                        detail: "its architecture is qwen2, and this model's is llama")
                 ) { try LoadedAdapter.read(path, for: model, matching: ModulePatterns.matching) }
             }
         }
