@@ -11,7 +11,8 @@ extension FormatError: Explained {
         case .notAModel:
             "this is neither a GGUF file nor a folder with a config.json or one split GGUF file"
         case .standsForModel(_, let found): found.what
-        case .notAnAdapter(_, let found): "this is no LoRA adapter but \(found)"
+        case .notAnAdapter(_, let found, _): "this is no LoRA adapter but \(found)"
+        case .modelAsAdapter: "this is a base model, not an adapter"
         case .missingFile(_, let expected): "the folder has no \(expected)"
         case .badMagic(_, let expected, let found):
             "the file starts with \(found), not with \(expected)"
@@ -52,7 +53,8 @@ extension FormatError: Explained {
         switch self {
         case .truncated(let path, let offset, _, _, _), .notText(let path, let offset, _):
             "\(path), byte \(offset)"
-        case .notFound(let path), .notAModel(let path), .notAnAdapter(let path, _),
+        case .notFound(let path), .notAModel(let path), .notAnAdapter(let path, _, _),
+            .modelAsAdapter(let path),
             .standsForModel(let path, _),
             .missingFile(let path, _),
             .badMagic(let path, _, _), .unsupportedVersion(let path, _),
@@ -67,6 +69,10 @@ extension FormatError: Explained {
         }
     }
 
+    private static let adapters =
+        "a folder with adapter_config.json and adapter_model.safetensors (PEFT) or "
+        + "adapters.safetensors (MLX), or a GGUF file with an adapter"
+
     private var remedy: String {
         switch self {
         case .notFound: "check the path"
@@ -74,9 +80,10 @@ extension FormatError: Explained {
             "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
                 + "tokenizer.json or tokenizer.model; of several split models, one part"
         case .standsForModel(_, let found): found.remedy
-        case .notAnAdapter:
-            "give a folder with adapter_config.json and adapter_model.safetensors (PEFT) or "
-                + "adapters.safetensors (MLX), or a GGUF file with an adapter"
+        case .notAnAdapter(_, _, let instead) where !instead.isEmpty:
+            "give \(Words.either(instead))"
+        case .notAnAdapter: "give \(Self.adapters)"
+        case .modelAsAdapter: "give it as --model, and as --adapter \(Self.adapters)"
         case .missingFile:
             "fetch all files of the model; the weights of a folder must be .safetensors"
         case .badMagic, .truncated, .overLimit, .notText, .duplicate, .badTensor:

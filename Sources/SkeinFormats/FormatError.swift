@@ -9,8 +9,11 @@ package enum FormatError: Error, Equatable {
     case notAModel(path: String)
     /// `path` is no model, but something else of a training.
     case standsForModel(path: String, found: ModelStandIn)
-    /// `path` is no adapter in a format that is read; `found`: what is there.
-    case notAnAdapter(path: String, found: String)
+    /// `path` is no adapter in a format that is read; `found`: what is there; `instead`: paths of
+    /// adapters that may be meant.
+    case notAnAdapter(path: String, found: String, instead: [String] = [])
+    /// `path` is a base model, and an adapter was wanted.
+    case modelAsAdapter(path: String)
     /// The folder `path` has none of the files `expected`.
     case missingFile(path: String, expected: String)
     /// The first four bytes, as text or hexadecimal digits, are not the format's.

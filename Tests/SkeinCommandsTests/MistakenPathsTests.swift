@@ -71,6 +71,23 @@ import Testing
         }
     }
 
+    @Test("a base model in the place of an adapter is told to be one")
+    func modelAsAdapter() throws {
+        try Self.withModel { (directory: String) throws -> Void in
+            let model = directory + "/tiny.gguf"
+            try AtomicFile.makeDirectory(directory + "/folder")
+            try TinyModel().writeHuggingFaceFolder(to: directory + "/folder")
+            var untyped = TinyModel().gguf()
+            untyped.metadata.removeAll { $0.key == "general.type" }
+            try AtomicFile.write(untyped.bytes(), to: directory + "/untyped.gguf")
+            for path in [model, directory + "/folder", directory + "/untyped.gguf"] {
+                let error = Self.generate(model, path)
+                #expect(error.contains("error: this is a base model, not an adapter\n"), "\(error)")
+                #expect(error.contains("fix: give it as --model"))
+            }
+        }
+    }
+
     /// Root may read everything, so a test refuses by a link to itself, which the system does not
     /// follow.
     @Test("what may not be looked at is not called missing")

@@ -65,7 +65,7 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
                     use: .adapter)
             }
             if try has("config.json") {
-                throw FormatError.notAnAdapter(path: path, found: "a folder with a model")
+                throw FormatError.modelAsAdapter(path: path)
             }
             let inner = place(path)
             if inner != path {

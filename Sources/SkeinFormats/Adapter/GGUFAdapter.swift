@@ -44,6 +44,9 @@ package struct GGUFAdapter: Sendable {
                 throw fields.check.unsupported(field, found, expected)
             }
         }
+        if !Self.isAdapter(file), file.metadata["adapter.type"] == nil {
+            throw FormatError.modelAsAdapter(path: path)
+        }
         try require("general.type", "adapter")
         try require("adapter.type", "lora")
         let alpha = try fields.required("adapter.lora.alpha")

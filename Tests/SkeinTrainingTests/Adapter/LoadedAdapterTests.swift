@@ -210,7 +210,7 @@ import Testing
             ) { try AdapterFormat.of(pickle) }
             let model = try put("config.json")
             #expect(
-                throws: FormatError.notAnAdapter(path: model, found: "a folder with a model")
+                throws: FormatError.modelAsAdapter(path: model)
             ) { try AdapterFormat.of(model) }
             let half = try put("adapter_config.json")
             #expect(
@@ -245,7 +245,7 @@ import Testing
             }
             // A GGUF file with a model.
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
-            #expect(throws: (any Error).self) {
+            #expect(throws: FormatError.modelAsAdapter(path: directory + "/tiny.gguf")) {
                 try GGUFAdapter(path: directory + "/tiny.gguf")
             }
         }
