@@ -88,6 +88,33 @@ import Testing
         }
     }
 
+    @Test("a folder around adapters is answered with those in it")
+    func around() throws {
+        try Self.withModel { (directory: String) throws -> Void in
+            let (model, run) = (directory + "/tiny.gguf", directory + "/run")
+            let checkpoints = run + "/checkpoints"
+            try AtomicFile.makeDirectory(checkpoints)
+            try AtomicFile.write("{}", to: run + "/run.json")
+            let places = ["/adapter", "/checkpoints/step-000006", "/checkpoints/step-000012"]
+            for place in places {
+                try FileManager.default.copyItem(atPath: Self.adapter, toPath: run + place)
+            }
+            let error = Self.generate(model, checkpoints)
+            #expect(
+                error.contains("fix: give \(run) or \(checkpoints)/step-000012\n"), "\(error)")
+            try FileManager.default.removeItem(atPath: run + "/adapter")
+            #expect(Self.generate(model, checkpoints).contains("give \(checkpoints)/step-000012\n"))
+            // As a sweep's.
+            let sweep = directory + "/sweep"
+            for name in ["b", "a"] {
+                try AtomicFile.makeDirectory(sweep + "/" + name)
+                try FileManager.default.copyItem(
+                    atPath: Self.adapter, toPath: sweep + "/\(name)/adapter")
+            }
+            #expect(Self.generate(model, sweep).contains("fix: give \(sweep)/a or \(sweep)/b\n"))
+        }
+    }
+
     /// Root may read everything, so a test refuses by a link to itself, which the system does not
     /// follow.
     @Test("what may not be looked at is not called missing")

@@ -78,11 +78,34 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
                     found: "the folder of a run that keeps no adapter yet: it does from its first "
                         + "validation on, or at its end" + (try newestCheckpoint(path)))
             }
+            let instead = try adapters(in: path)
+            if !instead.isEmpty {
+                throw FormatError.notAnAdapter(
+                    path: path, found: "a folder with adapters in it", instead: instead)
+            }
             throw FormatError.missingFile(
                 path: path,
                 expected: try has(AdapterFiles.configurationName)
                     ? AdapterFiles.weightsName : AdapterFiles.configurationName)
         }
+    }
+
+    /// The adapters that may be meant by a folder that only has some in it: of checkpoints, the
+    /// run, if it keeps an adapter, and the newest; else the first ones.
+    private static func adapters(in folder: String) throws -> [String] {
+        let names = try DiskStore().names(in: folder).suffix(Limits.searchedFolders)
+        let found = names.map { FilePath.join(folder, $0) }.filter { inner in
+            let files = place(inner)
+            return [AdapterFiles.weightsName, MLXAdapter.weightsName].contains {
+                FileManager.default.fileExists(atPath: FilePath.join(files, $0))
+            }
+        }
+        let steps = found.filter { FilePath.name(of: $0).hasPrefix("step-") }
+        guard let newest = steps.max(by: { ($0.count, $0) < ($1.count, $1) }) else {
+            return Array(found.prefix(3))
+        }
+        let run = FilePath.parent(of: folder)
+        return (place(run) == run ? [] : [run]) + [newest]
     }
 
     private static let runFileName = "run.json"
