@@ -137,6 +137,9 @@ package enum CommandLineTool {
     private static func command(named name: String) throws -> any Command.Type {
         let names = commands.map { $0.table.command }
         guard let found = commands.first(where: { $0.table.command == name }) else {
+            if let advice = ForeignCommands.advice(for: name) {
+                throw UsageError.foreignCommand(name, advice: advice)
+            }
             throw UsageError.unknownCommand(
                 name, suggestion: Words.nearest(to: name, among: names), known: names)
         }

@@ -16,6 +16,8 @@ extension UsageError: Explained {
                 suggestion.map { "did you mean skein \($0)?" }
                     ?? "give one of: \(known.joined(separator: ", "))"
             )
+        case .foreignCommand(let word, let advice):
+            ("there is no command \"\(word)\"", "skein", advice)
         case .unknownOption(let name, let command, let suggestion):
             (
                 "there is no option \(name)", "skein \(command)",

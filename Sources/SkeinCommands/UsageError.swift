@@ -4,6 +4,8 @@ import SkeinTraining
 /// A command line or configuration file that does not fit its command. Exit status 64.
 enum UsageError: Error, Equatable {
     case unknownCommand(String, suggestion: String?, known: [String])
+    /// Another tool's name for what is said otherwise here.
+    case foreignCommand(String, advice: String)
     /// `name` is as typed, with its dashes.
     case unknownOption(_ name: String, command: String, suggestion: String?)
     /// Another tool's name, with its dashes, for what is said otherwise here.

@@ -13,6 +13,24 @@ import Testing
         return process.error
     }
 
+    @Test(
+        "what other tools call a command is answered with what does it here",
+        arguments: [
+            ("merge", "skein fuse"), ("chat", "skein serve"), ("finetune", "skein train"),
+            ("fine-tune", "skein train"), ("fine_tune", "skein train"), ("lora", "skein train"),
+            ("convert", "skein fuse"), ("quantize", "skein fuse"), ("download", "skein pull"),
+            ("eval", "skein evaluate"), ("perplexity", "skein evaluate"),
+            ("run", "skein generate"), ("push", "hf upload"), ("dpo", "--loss dpo"),
+            ("resume", "skein train --resume"), ("show", "skein inspect"),
+            ("ps", "skein status"), ("verify", "--verify-ledger"),
+        ])
+    func commands(word: String, remedy: String) {
+        let error = Self.error([word, "--model", "m"])
+        #expect(error.contains("there is no command \"\(word)\""))
+        #expect(error.contains("fix: ") && error.contains(remedy), "\(error)")
+        #expect(Self.error(["help", word]) == error)
+    }
+
     @Test("--resume alone asks for the folder, and for no more than a run has not in it")
     func resumeAlone() {
         for command in ["train", "coordinator"] {
