@@ -36,7 +36,7 @@ extension FileError: Explained {
         case .failed(let operation, let path, let code):
             Explanation(
                 what: "cannot \(operation): \(String(cString: strerror(code)))",
-                place: path, remedy: Self.remedy(for: code), status: .inputOutput)
+                place: path, remedy: Self.remedy(for: code, path), status: .inputOutput)
         case .shortRead(let path, let expected, let found):
             Explanation(
                 what: "the file ended after \(found) of \(expected) bytes", place: path,
@@ -45,7 +45,7 @@ extension FileError: Explained {
         case .wrongKind(let path, .directory, _):
             Explanation(
                 what: "this is a directory, and a file is needed", place: path,
-                remedy: Self.remedy(for: EISDIR), status: .inputOutput)
+                remedy: Self.remedy(for: EISDIR, path), status: .inputOutput)
         case .wrongKind(let path, let found, .reading):
             Explanation(
                 what: "this is \(found.text), and a regular file is needed", place: path,
@@ -62,9 +62,19 @@ extension FileError: Explained {
         }
     }
 
-    private static func remedy(for code: Int32) -> String {
+    /// What to do about a path where nothing is.
+    ///
+    /// - Parameter path: as it was given.
+    /// - Returns: a remedy, as sentences of errors have it.
+    package static func remedy(forMissing path: String) -> String {
+        path.contains("*")
+            ? "patterns with * are not expanded here: write the whole path, of several data files "
+                + "with commas between them" : "check the path"
+    }
+
+    private static func remedy(for code: Int32, _ path: String) -> String {
         switch code {
-        case ENOENT: "check the path"
+        case ENOENT: remedy(forMissing: path)
         case EACCES, EPERM, EROFS: "check the permissions of the file and of its directory"
         case ENOSPC, EDQUOT:
             "free some space on this file system, then try again (continue a run with --resume)"

@@ -68,6 +68,14 @@ extension UsageError: Explained {
                 "unexpected argument \"\(word)\"", "skein \(command)",
                 "options begin with --; quote a value that contains blanks"
             )
+        case .severalValues(let option, let second, let value, let command):
+            (
+                "--\(option) takes one value, and \"\(second)\" is a second one",
+                "skein \(command)",
+                "write several with commas: --\(option) \(ShellWords.quoted(value))"
+                    + (option == TrainingFlags.data.description.name
+                        && command != EvaluateCommand.table.command ? "; or give their folder" : "")
+            )
         case .tooManyPositionals(let placeholder, let most, let command):
             (
                 "more than \(most) arguments \(placeholder)", "skein \(command)",

@@ -26,6 +26,8 @@ enum UsageError: Error, Equatable {
     /// `--resume`, and there is no run in the folder; `needed`: what a new one lacks.
     case noRun(output: String, needed: [String], command: String)
     case unexpectedPositional(_ word: String, command: String)
+    /// Values after the one that `option` takes: what may be meant as one `value`, such as A,B.
+    case severalValues(option: String, second: String, value: String, command: String)
     /// Arguments beyond the `most` that a command takes.
     case tooManyPositionals(_ placeholder: String, most: Int, command: String)
     case badPositional(_ word: String, command: String, accepted: String, suggestion: String?)

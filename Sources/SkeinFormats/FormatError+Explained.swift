@@ -75,7 +75,7 @@ extension FormatError: Explained {
 
     private var remedy: String {
         switch self {
-        case .notFound: "check the path"
+        case .notFound(let path): FileError.remedy(forMissing: path)
         case .notAModel:
             "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
                 + "tokenizer.json or tokenizer.model; of several split models, one part"

@@ -144,4 +144,21 @@ import Testing
             }
         }
     }
+
+    @Test("a pattern that the shell has not expanded is told from a missing file")
+    func patterns() throws {
+        try Self.withModel { (directory: String) throws -> Void in
+            let model = directory + "/tiny.gguf"
+            for (words, status) in [
+                (["data", directory + "/*.jsonl", "--model", model], 74),
+                (["generate", "--model", directory + "/*.gguf", "--prompt", "p"], 65),
+                (["evaluate", "--model", model, "--data", directory + "/*.jsonl"], 74),
+            ] as [([String], Int32)] {
+                let process = CapturedProcess()
+                #expect(CommandLineTool.run(words, process.io()) == status, "\(words)")
+                #expect(process.error.contains("No such file") || process.error.contains("no such"))
+                #expect(process.error.contains("fix: patterns with * are not expanded"), "\(words)")
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTraining
 
 /// Parses a command line by its table. Pure, except that it reads the file of `--config`, and for
 /// `--resume` the run's record.
@@ -10,6 +11,8 @@ struct ArgumentParser {
     private var record: RunRecord.Taken?
     private var texts: [String: String] = [:]
     private var positionals: [String] = []
+    /// The option that the word before had the value of.
+    private var last: (option: OptionDescription, value: String)?
 
     private init(table: ArgumentTable) {
         self.table = table
@@ -90,9 +93,11 @@ struct ArgumentParser {
                 return
             }
             if word.hasPrefix("-"), word != "-" {
+                last = nil
                 try readOption(word, &rest)
             } else {
                 try append(word)
+                last = nil
             }
         }
     }
@@ -129,6 +134,7 @@ struct ArgumentParser {
                 option: option.name, value: value, accepted: option.accepted,
                 suggestion: Words.nearest(to: value, among: option.choices))
         }
+        last = (option, value)
         guard let join = option.join, let before = texts[option.name] else {
             texts[option.name] = value
             return
@@ -172,6 +178,10 @@ struct ArgumentParser {
     private mutating func append(_ word: String) throws {
         guard let expected = table.positional, expected.count == .oneOrMore || positionals.isEmpty
         else {
+            if let last, let value = Self.list(last.value, word, of: last.option) {
+                throw UsageError.severalValues(
+                    option: last.option.name, second: word, value: value, command: table.command)
+            }
             throw UsageError.unexpectedPositional(word, command: table.command)
         }
         guard
@@ -183,6 +193,21 @@ struct ArgumentParser {
                 suggestion: Words.nearest(to: word, among: expected.choices))
         }
         positionals.append(word)
+    }
+
+    /// A value and the word behind it as one list, as a shell makes them of `*.jsonl` and other
+    /// tools take them; nil: the option takes no lists.
+    private static func list(
+        _ value: String, _ word: String, of option: OptionDescription
+    ) -> String? {
+        let both = value + "," + word
+        let paths = [
+            TrainingFlags.data.description, InputOptions.table.validData.description,
+            InputOptions.table.testData.description,
+        ]
+        if paths.contains(where: { $0.name == option.name }) { return both }
+        // An option that takes any text takes a comma, too.
+        return option.json("\u{1}") == nil && option.json(both) != nil ? both : nil
     }
 
     private func checkPresence() throws {

@@ -31,6 +31,32 @@ import Testing
         #expect(Self.error(["help", word]) == error)
     }
 
+    @Test("several files after one option are told to be one value with commas")
+    func severalFiles() {
+        let train = ["train", "--model", "m", "--output", "o", "--data", "a.jsonl"]
+        #expect(
+            Self.error(train + ["b.jsonl", "c.jsonl"]) == """
+                error: --data takes one value, and "b.jsonl" is a second one
+                  at: skein train
+                  fix: write several with commas: --data a.jsonl,b.jsonl; or give their folder
+
+                """)
+        for option in ["valid-data", "test-data", "target-modules"] {
+            let values = option == "target-modules" ? ["q_proj", "v_proj"] : ["a", "b"]
+            let error = Self.error(["train", "--" + option] + values)
+            #expect(error.contains("--\(option) \(values[0]),\(values[1])"))
+            #expect(!error.contains("folder"))
+        }
+        // What is no list, and a word that does not follow the option.
+        for words in [
+            ["train", "--output", "o", "b"], ["train", "--data", "a", "--rank", "4", "b"],
+            ["serve", "--name", "hello", "world"], ["train", "--schedule", "linear", "x"],
+            ["train", "a"],
+        ] {
+            #expect(Self.error(words).contains("quote a value that contains blanks"), "\(words)")
+        }
+    }
+
     @Test("--resume alone asks for the folder, and for no more than a run has not in it")
     func resumeAlone() {
         for command in ["train", "coordinator"] {
