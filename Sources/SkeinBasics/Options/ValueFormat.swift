@@ -30,12 +30,9 @@ package struct ValueFormat<Value: Sendable>: Sendable {
 extension ValueFormat where Value == Int {
     /// A whole number in `range`.
     package static func integer(_ range: ClosedRange<Int>) -> ValueFormat {
-        let accepted =
-            range.upperBound == .max
-            ? "a whole number from \(range.lowerBound) up"
-            : "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return ValueFormat(
-            placeholder: "N", accepted: accepted,
+        ValueFormat(
+            placeholder: "N",
+            accepted: "a whole number from \(range.lowerBound) to \(range.upperBound)",
             read: { text in Int(text).flatMap { range.contains($0) ? $0 : nil } },
             json: { .integer($0) })
     }

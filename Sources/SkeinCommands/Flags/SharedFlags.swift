@@ -33,7 +33,7 @@ extension ValueFormat where Value == UInt64 {
     /// A seed of at most 63 bits, so that JSON readers keep it.
     static var seed: ValueFormat {
         ValueFormat(
-            placeholder: "N", accepted: "a whole number from 0 up",
+            placeholder: "N", accepted: "a whole number from 0 to \(Int.max)",
             read: { Int($0).flatMap { UInt64(exactly: $0) } }, json: { .integer(Int($0)) })
     }
 }

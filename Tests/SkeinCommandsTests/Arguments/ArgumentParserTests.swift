@@ -123,7 +123,7 @@ import Testing
         (["--dropout", "-0.1"], bad("dropout", "-0.1", "a number from 0 to 0.9999")),
         (["--layers", "5-2"], bad("layers", "5-2", layers)),
         (["--layers", "last:0"], bad("layers", "last:0", layers)),
-        (["--seed", "-1"], bad("seed", "-1", "a whole number from 0 up")),
+        (["--seed", "-1"], bad("seed", "-1", "a whole number from 0 to 9223372036854775807")),
         (["--valid-data", ""], bad("valid-data", "", "a path")),
         (
             ["--schedule", "cosin"],

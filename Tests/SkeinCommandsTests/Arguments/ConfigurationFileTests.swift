@@ -97,7 +97,10 @@ import Testing
         ("{\"rank\": {}}", value("rank", object, "a whole number from 1 to 1024")),
         ("{\"rank\": [1, 2]}", value("rank", object, "a whole number from 1 to 1024")),
         ("{\"resume\": 1}", value("resume", "\"1\"", "true or false")),
-        ("{\"seed\": 1e30}", value("seed", "\"1e+30\"", "a whole number from 0 up")),
+        (
+            "{\"seed\": 1e30}",
+            value("seed", "\"1e+30\"", "a whole number from 0 to 9223372036854775807")
+        ),
     ]
     private static let object = "an object or a mixed list"
 

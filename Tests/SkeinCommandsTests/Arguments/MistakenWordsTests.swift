@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    @Test("a seed that is too large is told the largest one")
+    func seed() {
+        for words in [["train"], ["generate", "--prompt", "p"]] {
+            #expect(
+                Self.error(words + ["--seed", "18446744073709551615"]).contains(
+                    "a whole number from 0 to 9223372036854775807"))
+        }
+    }
+
     @Test("--resume alone asks for the folder, and for no more than a run has not in it")
     func resumeAlone() {
         for command in ["train", "coordinator"] {
