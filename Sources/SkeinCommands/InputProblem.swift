@@ -17,6 +17,8 @@ enum InputProblem: Error, Equatable {
     // inspect
     /// None of `lookedFor` was found.
     case unknownKind(lookedFor: [String])
+    /// A file or folder of rows.
+    case rows(path: String)
     /// The path whose ledger should be verified is not a run.
     case noRun
 
@@ -45,7 +47,8 @@ extension InputProblem {
         case .noChatTemplate: "the model has no chat template"
         case .noMessages: "the conversation has no messages"
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
-        case .unknownKind: "this is not a model, adapter, checkpoint, run or safetensors file"
+        case .unknownKind, .rows:
+            "this is not a model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is not a run directory, so it has no ledger"
         case .notARun: "this is not a run directory: it has no run.json"
         case .outputExists: "there is something at --output already"
@@ -65,6 +68,8 @@ extension InputProblem {
             "write [{\"role\": \"user\", \"content\": \"...\"}, ...], or "
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
+        case .rows(let path):
+            "this is a data file: `skein data \(ShellWords.quoted(path))` shows its rows"
         case .noRun, .notARun: "give the --output folder of a training run"
         case .outputExists: "give another --output, or remove it"
         case .noOtherPrefix: "leave out --key-prefix"

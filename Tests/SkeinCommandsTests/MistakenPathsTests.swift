@@ -161,4 +161,17 @@ import Testing
             }
         }
     }
+
+    @Test("inspect sends a data file to the command that shows it")
+    func inspectRows() throws {
+        try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
+            for name in ["rows.jsonl", "my rows.csv"] {
+                let path = directory + "/" + name
+                try AtomicFile.write("{\"text\": \"a\"}\n", to: path)
+                #expect(
+                    Self.error("inspect", path).contains(
+                        "fix: this is a data file: `skein data \(ShellWords.quoted(path))`"))
+            }
+        }
+    }
 }

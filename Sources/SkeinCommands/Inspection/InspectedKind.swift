@@ -34,6 +34,7 @@ enum InspectedKind: Sendable, Equatable {
             try FileKind.at(FilePath.join(path, $0.file)) != nil
         }
         guard let found else {
+            try Self.refuseRows(path)
             let names = Self.folders.map(\.file)
             throw CommandError.badInput(.unknownKind(lookedFor: names), place: path)
         }
@@ -52,7 +53,13 @@ enum InspectedKind: Sendable, Equatable {
         if let foreign = file.withBytes({ ForeignFileError(path: path, bytes: $0, use: .model) }) {
             throw foreign
         }
+        try refuseRows(path)
         throw CommandError.badInput(.unknownKind(lookedFor: fileKinds), place: path)
+    }
+
+    private static func refuseRows(_ path: String) throws(CommandError) {
+        guard ModelStandIn(at: path) == .rows else { return }
+        throw CommandError.badInput(.rows(path: path), place: path)
     }
 
     private static func ofGGUF(_ path: String) throws -> InspectedKind {

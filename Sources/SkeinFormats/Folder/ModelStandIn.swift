@@ -14,7 +14,7 @@ package enum ModelStandIn: Sendable, Equatable {
     private static let dataEndings = [".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt"]
 
     /// What the file or folder at `path` is, after it was found to be no model; nil: none of these.
-    init?(at path: String) {
+    package init?(at path: String) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             return nil

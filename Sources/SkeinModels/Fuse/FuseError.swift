@@ -61,7 +61,8 @@ extension FuseError: Explained {
         case .typeOfFormat(let type, let format, let supported):
             Explanation(
                 what: "\(format) has no type \(type)",
-                remedy: "give --type " + supported.joined(separator: ", "), status: .usage)
+                remedy: "give --type " + supported.joined(separator: ", ")
+                    + ", or an --output that ends in .gguf, which has more types", status: .usage)
         case .readBack(let path, let what):
             Explanation(
                 what: "the model that was written is not the one that was meant: \(what)",

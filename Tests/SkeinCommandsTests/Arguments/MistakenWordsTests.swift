@@ -66,6 +66,20 @@ import Testing
         }
     }
 
+    @Test("fuse says which output has a type that a folder has not")
+    func fuseType() throws {
+        try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let error = Self.error([
+                "fuse", "--model", directory + "/tiny.gguf", "--adapter",
+                TestPaths.fixture("adapters") + "/peft", "--output", directory + "/out", "--type",
+                "Q8_0",
+            ])
+            #expect(error.contains("a Hugging Face folder has no type Q8_0"))
+            #expect(error.contains("--type F32, F16, BF16, or an --output that ends in .gguf"))
+        }
+    }
+
     @Test("--resume alone asks for the folder, and for no more than a run has not in it")
     func resumeAlone() {
         for command in ["train", "coordinator"] {
