@@ -37,7 +37,7 @@ struct ServeCommand: Command {
     static let maximumRank = Option(
         "max-rank", .integer(1...1024), default: "64", "largest rank of an adapter")
     static let follow = Option.optional(
-        "follow", .path("OUT"),
+        "follow", .path("RUN"),
         "output directory of a run: its newest checkpoint is served under the directory's name")
     static let name = Option.optional(
         "name", .text("NAME"), absent: "the model file's name",

@@ -14,7 +14,7 @@ struct SyncCommand: Command {
         command: "sync",
         summary: "sends a run that has ended to an MLflow server",
         positional: Positional(
-            "OUT", count: .one, isPath: true, "the run's directory"),
+            "RUN", count: .one, isPath: true, "the run's directory"),
         groups: [
             OptionGroup(
                 title: "what",

@@ -42,7 +42,7 @@ struct ReportRunTests {
                 try SkeinProcess.run(["report", bench.path("none")]))
             Complaint(64, "more than 16").check(
                 try SkeinProcess.run(["report"] + (0..<17).map { "run\($0)" }))
-            Complaint(64, "OUT").check(try SkeinProcess.run(["report"]))
+            Complaint(64, "RUN").check(try SkeinProcess.run(["report"]))
         }
     }
 }

@@ -18,7 +18,7 @@ struct ReportCommand: Command {
         command: "report",
         summary: "writes one page about runs: curves, differences, time, samples",
         positional: Positional(
-            "OUT", count: .oneOrMore, isPath: true, "the runs' directories, at most \(mostRuns)"),
+            "RUN", count: .oneOrMore, isPath: true, "the runs' directories, at most \(mostRuns)"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -38,7 +38,7 @@ struct ReportCommand: Command {
         output = arguments[Self.output]
         guard paths.count <= Self.mostRuns else {
             throw UsageError.tooManyPositionals(
-                "OUT", most: Self.mostRuns, command: Self.table.command)
+                "RUN", most: Self.mostRuns, command: Self.table.command)
         }
     }
 
