@@ -5,8 +5,12 @@
 final class Demand {
     private let isWanted: @Sendable () -> Bool
     private var units = 0
+    private var counted = 0
     /// Whether the answer was no. What was made since is of no use.
     private(set) var hasEnded = false
+
+    /// All that was noted, in units of some 10 ns.
+    var work: Int { counted + units }
 
     /// Until the end of the work if nothing else is said.
     init(_ isWanted: @escaping @Sendable () -> Bool = Demand.always) {
@@ -27,6 +31,7 @@ final class Demand {
 
     /// Asks now.
     func asks() -> Bool {
+        counted += units
         units = 0
         if !hasEnded { hasEnded = !isWanted() }
         return !hasEnded

@@ -115,6 +115,64 @@ struct HostileSchemaTests {
         #expect(Self.limit(of: #"{"patternProperties":\#(few)}"#) == nil)
     }
 
+    /// `(?:aA*|bB*|...)*` with other letters: from each of its states a step leads to every other one.
+    private static func dense(_ letters: UInt32) -> String {
+        let options = (0..<letters).compactMap { letter in
+            guard let first = Unicode.Scalar(0x4E00 + letter),
+                let second = Unicode.Scalar(0x7000 + letter)
+            else { return nil as String? }
+            return "\(first)\(second)*"
+        }
+        return "(?:" + options.joined(separator: "|") + ")*"
+    }
+
+    /// Each of these expressions is within the limits of one, and some collapse to a few states.
+    @Test("what it takes to make machines of expressions is a part of the work")
+    func machines() {
+        for (count, expression) in [
+            (500, "((a|b)*a(a|b){10}|.*)w"), (100, Self.dense(400)), (300, #"(?:\\p{L}{250}i)?"#),
+        ] {
+            let all = Self.object(count) {
+                #""\#($0)":{"type":"string","pattern":"^\#(expression)\#($0)$"}"#
+            }
+            #expect(Self.limit(of: #"{"properties":\#(all)}"#) == .work)
+        }
+    }
+
+    @Test("machines that are not made in the end are paid for, and tried once")
+    func failedMachines() throws {
+        func properties(_ count: Int, _ pattern: (Int) -> String) -> [UInt8] {
+            let all = Self.object(count) {
+                #""\#($0)":{"type":"string","pattern":"\#(pattern($0))"}"#
+            }
+            return Array(#"{"properties":\#(all)}"#.utf8)
+        }
+        for expression in ["(a|b)*a(a|b){18}e", "(?:(?:(?:a?){60}b?){60}c?)"] {
+            let different = properties(500) { "^\(expression)\($0)$" }
+            #expect {
+                try SchemaCompiler.result(of: different, .lenient)
+            } throws: { error in
+                guard case .tooLarge(.work, _, _)? = error as? GrammarError else { return false }
+                return true
+            }
+            let equal = properties(500) { _ in "^\(expression)$" }
+            #expect(try SchemaCompiler.result(of: equal, .lenient).droppedCount == 500)
+        }
+    }
+
+    @Test("large values of enum and const are a part of the work each time they are compared")
+    func largeValues() {
+        let value = Self.list(20_000) { _ in "12345" }
+        let alternatives = Self.list(1_000) { #"{"minLength":\#($0)}"# }
+        #expect(
+            Self.limit(of: #"{"type":"string","const":\#(value),"anyOf":\#(alternatives)}"#)
+                == .work)
+        let text = String(repeating: "\u{4E00}", count: 10_000)
+        let texts = Self.list(20) { #""\#(text)\#($0)""# }
+        let patterns = Self.list(20) { #"{"pattern":"^\#(Self.dense(200))x\#($0)"}"# }
+        #expect(Self.limit(of: #"{"enum":\#(texts),"anyOf":\#(patterns)}"#) == .work)
+    }
+
     @Test("two patterns of names are compared once, and up to the first name of both")
     func namesTogether() throws {
         let questions = Atomic(0)

@@ -203,13 +203,3 @@ struct ScalarMachineTests {
         }
     }
 }
-
-extension ScalarMachine {
-    /// The texts in both languages, whatever it takes.
-    fileprivate func intersection(
-        _ other: ScalarMachine
-    ) throws(ScalarMachineTooLarge) -> ScalarMachine {
-        var work = 0
-        return try intersection(other, work: &work)
-    }
-}

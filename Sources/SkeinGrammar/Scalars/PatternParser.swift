@@ -12,6 +12,7 @@ struct PatternParser {
     var isWide = false
     private var depth = 0
     private var rangesLeft = GrammarLimits.patternRanges
+    private let demand: Demand
 
     /// Everything but line terminators; U+000B, U+000C and U+0085 are Swift's.
     static let dot = ScalarRanges([0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]).inverted
@@ -20,13 +21,20 @@ struct PatternParser {
 
     /// The tree of a regular expression, and its look-aheads. Time and memory grow with its length.
     ///
+    /// - Parameters:
+    ///   - text: the expression.
+    ///   - demand: of whoever waits for it.
+    /// - Returns: the tree and the look-aheads.
     /// - Throws: `PatternFlaw` for the first thing that is wrong or not supported.
-    static func parse(_ text: String) throws(PatternFlaw) -> Pattern {
+    static func parse(
+        _ text: String, _ demand: Demand = Demand()
+    ) throws(PatternFlaw) -> Pattern {
         guard text.utf8.count <= GrammarLimits.patternBytes else {
             throw PatternFlaw(
                 kind: .tooLong(limit: GrammarLimits.patternBytes), offset: 0, found: "")
         }
-        var parser = PatternParser(text: Array(text.unicodeScalars))
+        _ = demand.lasts(for: 20 * text.utf8.count)
+        var parser = PatternParser(text: Array(text.unicodeScalars), demand)
         let lookAheads = try parser.leadingLookAheads()
         var pattern = Pattern(tree: .beginning, lookAheads: lookAheads)
         if lookAheads.isEmpty {
@@ -40,8 +48,9 @@ struct PatternParser {
         return pattern
     }
 
-    private init(text: [Unicode.Scalar]) {
+    private init(text: [Unicode.Scalar], _ demand: Demand) {
         self.text = text
+        self.demand = demand
     }
 
     // MARK: Where the parser stands
@@ -73,6 +82,7 @@ struct PatternParser {
     /// Counts ranges that a class has made, so that a short pattern cannot make many.
     mutating func spend(ranges: Int, at place: Int) throws(PatternFlaw) {
         rangesLeft -= ranges
+        _ = demand.lasts(for: 10 + 6 * ranges)
         if rangesLeft < 0 {
             throw flaw(.tooManyRanges(limit: GrammarLimits.patternRanges), at: place)
         }

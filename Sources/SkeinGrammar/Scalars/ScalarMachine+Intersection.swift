@@ -1,27 +1,21 @@
 extension ScalarMachine {
     /// The texts in both languages: a machine of those pairs of states that can be reached.
     ///
-    /// `work`: what it took is added, in units of some 10 ns, also where it throws.
-    ///
     /// - Throws: `ScalarMachineTooLarge`.
     func intersection(
-        _ other: ScalarMachine, _ demand: Demand = Demand(), work: inout Int
+        _ other: ScalarMachine, _ demand: Demand = Demand()
     ) throws(ScalarMachineTooLarge) -> ScalarMachine {
         var product = MachineProduct(self, other, demand)
-        defer { work += product.work }
         return try product.machine().trimmed
     }
 
     /// Whether a text is in both languages: it is found without a machine of both.
     ///
-    /// `work`: as above.
-    ///
     /// - Throws: `ScalarMachineTooLarge` where the machine of both would be too large.
     func overlaps(
-        _ other: ScalarMachine, _ demand: Demand, work: inout Int
+        _ other: ScalarMachine, _ demand: Demand
     ) throws(ScalarMachineTooLarge) -> Bool {
         var product = MachineProduct(self, other, demand)
-        defer { work += product.work }
         return try product.hasText()
     }
 }
@@ -45,14 +39,11 @@ private struct MachineProduct {
     private var secondSteps: [[NumberedStep]] = []
     private var meetings: [Pair: ScalarRanges] = [:]
     private var workLeft = GrammarLimits.machineWork
-    /// Work on pairs of states: those that are built are trimmed, too.
-    private var pairWork = 0
+    /// Work on pairs of states, and on their steps: those that are built are trimmed, too.
     private static let foundPair = 20
     private static let builtPair = 40
+    private static let builtStep = 8
     private let demand: Demand
-
-    /// So far, in units of some 10 ns.
-    var work: Int { GrammarLimits.machineWork - max(workLeft, 0) + pairWork }
 
     init(_ first: ScalarMachine, _ second: ScalarMachine, _ demand: Demand) {
         self.demand = demand
@@ -63,6 +54,8 @@ private struct MachineProduct {
         func numbered(_ machine: ScalarMachine) -> [[NumberedStep]] {
             machine.states.map { steps in
                 steps.map { step in
+                    // Equal sets are compared range by range.
+                    _ = demand.lasts(for: 5 + step.set.ranges.count / 4)
                     if let known = numbers[step.set] {
                         return NumberedStep(set: known, to: step.to)
                     }
@@ -100,7 +93,7 @@ private struct MachineProduct {
                     state.append(ScalarMachine.Step(set: set, to: to))
                 }
             }
-            try note(Self.builtPair)
+            try note(Self.builtPair + Self.builtStep * state.count)
             steps += state.count
             if steps > GrammarLimits.machineSteps { throw .steps }
             states.append(state)
@@ -135,8 +128,7 @@ private struct MachineProduct {
         return false
     }
 
-    private mutating func note(_ work: Int) throws(ScalarMachineTooLarge) {
-        pairWork += work
+    private func note(_ work: Int) throws(ScalarMachineTooLarge) {
         guard demand.lasts(for: work) else { throw .work }
     }
 
@@ -150,7 +142,9 @@ private struct MachineProduct {
         let pair = Pair(first: mine, second: theirs)
         if let known = meetings[pair] { return known }
         // An entry of the table takes as much room as several ranges.
-        workLeft -= 16 + sets[mine].ranges.count + sets[theirs].ranges.count
+        let work = 16 + sets[mine].ranges.count + sets[theirs].ranges.count
+        workLeft -= work
+        try note(work)
         let set = sets[mine].intersection(sets[theirs])
         meetings[pair] = set
         return set

@@ -158,6 +158,8 @@ private struct PatternCompiler {
                 from: entries[states.count], atBeginning: isFirst, search: states.count)
             steps += row.targets.count
             if steps > GrammarLimits.machineSteps { throw .steps }
+            // Each has a list of sets.
+            guard demand.lasts(for: 15 * row.targets.count) else { throw .work }
             var state: [ScalarMachine.Step] = []
             for (target, members) in row.targets {
                 let to: Int

@@ -5,12 +5,22 @@ struct ListedValues {
     /// Each once.
     private(set) var values: [JSONValue] = []
     private(set) var forms: Set<[UInt8]> = []
+    /// Of all forms.
+    private(set) var formBytes = 0
+    private let doubles: DoubleForms
 
     init(_ values: [JSONValue]) {
-        for value in values where forms.insert(value.normalForm).inserted {
+        for value in values {
+            let form = value.normalForm
+            guard forms.insert(form).inserted else { continue }
+            formBytes += form.count
             self.values.append(value)
         }
+        doubles = DoubleForms(self.values)
     }
+
+    /// The normal forms of the values as a reader of doubles has them.
+    var doubleForms: Set<[UInt8]> { doubles.forms }
 
     /// Those that are in both lists, in the order of the first.
     func intersection(_ other: ListedValues) -> ListedValues {
@@ -18,7 +28,28 @@ struct ListedValues {
     }
 }
 
+/// They are made when they are first asked for: each value may be compared with all of another list.
+private final class DoubleForms {
+    private let values: [JSONValue]
+    private(set) lazy var forms = Set(values.map(\.asDoubles.normalForm))
+
+    init(_ values: [JSONValue]) {
+        self.values = values
+    }
+}
+
 extension JSONValue {
+    /// The value as a reader of doubles has it.
+    var asDoubles: JSONValue {
+        switch self {
+        case .number(let text): Double(text).map { .number("\($0)") } ?? self
+        case .list(let items): .list(items.map(\.asDoubles))
+        case .object(let fields):
+            .object(fields.map { JSONField(name: $0.name, value: $0.value.asDoubles) })
+        default: self
+        }
+    }
+
     /// Bytes that two values share if and only if JSON Schema calls them equal: numbers by value, objects
     /// whatever the order of their fields, texts by code points.
     var normalForm: [UInt8] {

@@ -40,7 +40,7 @@ struct SchemaCheck {
 
     func accepts(_ value: JSONValue, _ shape: ValueShape) throws(GrammarError) -> Bool {
         try schemas.budget.spend(1, at: "")
-        if let values = shape.values, !lists(values, value) { return false }
+        if let values = shape.values, try !lists(values, value) { return false }
         switch value {
         case .null: return shape.types.contains(.null)
         case .bool: return shape.types.contains(.boolean)
@@ -62,7 +62,9 @@ struct SchemaCheck {
                 items.count <= shape.array.most ?? .max
             else { return false }
             if shape.array.uniquePointer != nil {
-                guard Set(items.map(\.normalForm)).count == items.count else { return false }
+                let forms = items.map(\.normalForm)
+                try spend(formBytes: forms.reduce(0) { $0 + $1.count })
+                guard Set(forms).count == items.count else { return false }
             }
             for (index, item) in items.enumerated() {
                 guard try accepts(item, shape.array.schemas(at: index)) else { return false }
@@ -85,23 +87,18 @@ struct SchemaCheck {
         }
     }
 
-    private func lists(_ values: ListedValues, _ value: JSONValue) -> Bool {
-        if values.forms.contains(value.normalForm) { return true }
-        guard isLenient else { return false }
-        let form = value.asDoubles.normalForm
-        return values.values.contains { $0.asDoubles.normalForm == form }
+    private func lists(_ values: ListedValues, _ value: JSONValue) throws(GrammarError) -> Bool {
+        let form = value.normalForm
+        try spend(formBytes: form.count)
+        if values.forms.contains(form) { return true }
+        return isLenient && values.doubleForms.contains(value.asDoubles.normalForm)
     }
-}
 
-extension JSONValue {
-    /// The value as a reader of doubles has it.
-    fileprivate var asDoubles: JSONValue {
-        switch self {
-        case .number(let text): Double(text).map { .number("\($0)") } ?? self
-        case .list(let items): .list(items.map(\.asDoubles))
-        case .object(let fields):
-            .object(fields.map { JSONField(name: $0.name, value: $0.value.asDoubles) })
-        default: self
-        }
+    /// A normal form takes some 50 ns for each byte, and in a lenient check there are two.
+    private func spend(formBytes: Int) throws(GrammarError) {
+        guard formBytes >= Self.formBytesPerUnit else { return }
+        try schemas.budget.spend(formBytes / Self.formBytesPerUnit, at: "")
     }
+
+    private static let formBytesPerUnit = 256
 }

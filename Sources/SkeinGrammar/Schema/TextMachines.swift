@@ -25,10 +25,10 @@ final class TextMachines {
 
     private var languages: [Language] = []
     private var numbers: [[UInt8]: Int] = [:]
+    /// Expressions without a machine: to learn that takes long.
+    private var tooLarge: Set<[UInt8]> = []
     private var overlaps: [Two: Bool] = [:]
     private let budget: WorkBudget
-    /// What machines of several languages took so far, in units of some 10 ns.
-    private var work = 0
 
     init(_ budget: WorkBudget) {
         self.budget = budget
@@ -49,10 +49,15 @@ final class TextMachines {
         of pattern: String, matchesWhole: Bool, pointer: String
     ) throws(GrammarError) -> Int {
         let key = [matchesWhole ? 1 : 0] + Array(pattern.utf8)
+        _ = budget.demand.lasts(for: 20 + key.count / 8)
         if let known = numbers[key] { return known }
+        try budget.spend(8, at: pointer)
+        let flaw = GrammarError.tooLarge(
+            what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
+        if tooLarge.contains(key) { throw flaw }
         let read: Pattern
         do {
-            read = try PatternParser.parse(pattern)
+            read = try PatternParser.parse(pattern, budget.demand)
         } catch {
             throw error.error(at: pointer)
         }
@@ -62,48 +67,36 @@ final class TextMachines {
             tree = counted.tree
             language.restrict(counted.least, counted.most)
         }
-        let machine: ScalarMachine
-        do {
-            machine = try ScalarMachine(
-                tree, matchesWhole: matchesWhole, budget.demand)
-        } catch {
-            throw error.error(at: pointer)
+        guard let machine = machine(tree, read.lookAheads, matchesWhole: matchesWhole) else {
+            // Above all what led to nothing is paid for: a lenient schema goes on.
+            try budget.spend(0, at: pointer)
+            tooLarge.insert(key)
+            throw flaw
         }
-        try budget.spend(8 + machine.states.count / 4, at: pointer)
-        guard let deterministic = machine.determinised(budget.demand) else {
-            throw .tooLarge(
-                what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
-        }
-        try budget.spend(deterministic.states.count / 4, at: pointer)
-        language.machine = deterministic
-        for ahead in read.lookAheads {
-            language.machine = try with(ahead, language.machine, pointer: pointer)
-        }
+        try budget.spend(machine.unitsOfUse, at: pointer)
+        language.machine = machine
         numbers[key] = languages.count
         languages.append(language)
         return languages.count - 1
     }
 
-    /// The texts of a deterministic machine that begin as a look-ahead asks.
-    private func with(
-        _ ahead: Pattern.LookAhead, _ machine: ScalarMachine, pointer: String
-    ) throws(GrammarError) -> ScalarMachine {
-        let before = work
-        var both: ScalarMachine?
+    /// A deterministic machine of the texts that match and begin as the look-aheads ask; nil: it would be
+    /// too large.
+    private func machine(
+        _ tree: PatternNode, _ lookAheads: [Pattern.LookAhead], matchesWhole: Bool
+    ) -> ScalarMachine? {
         do throws(ScalarMachineTooLarge) {
-            if let begins = try ScalarMachine.beginning(ahead, budget.demand) {
-                both = try machine.intersection(begins, budget.demand, work: &work)
-                    .merged(budget.demand)
+            let demand = budget.demand
+            var machine = try ScalarMachine(tree, matchesWhole: matchesWhole, demand)
+                .determinised(demand)
+            for ahead in lookAheads {
+                guard let begins = try ScalarMachine.beginning(ahead, demand) else { return nil }
+                machine = try machine?.intersection(begins, demand).merged(demand)
             }
+            return machine
         } catch {
-            throw error.error(at: pointer)
+            return nil
         }
-        guard let both else {
-            throw .tooLarge(
-                what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
-        }
-        try spend(8 + both.states.count / 4, since: before, at: pointer)
-        return both
     }
 
     /// Whether a model can be held to an expression, or it is left out: it is of a dialect that is not
@@ -115,7 +108,7 @@ final class TextMachines {
     ) throws(GrammarError) -> Bool {
         guard drops.isLenient else { return true }
         do throws(PatternFlaw) {
-            _ = try PatternParser.parse(pattern)
+            _ = try PatternParser.parse(pattern, budget.demand)
         } catch {
             guard error.kind.isOfDialect else { throw error.error(at: pointer) }
             try drops.drop(error.error(at: pointer), keyword)
@@ -160,14 +153,13 @@ final class TextMachines {
             return true
         }
         if let known = overlaps[two] { return known }
-        let before = work
         let overlap: Bool
         do throws(ScalarMachineTooLarge) {
             overlap = try hasText(in: languages[two.first], languages[two.second])
         } catch {
             overlap = true
         }
-        try spend(since: before, at: first.pointer)
+        try budget.spend(0, at: first.pointer)
         overlaps[two] = overlap
         return overlap
     }
@@ -176,21 +168,13 @@ final class TextMachines {
         in first: Language, _ second: Language
     ) throws(ScalarMachineTooLarge) -> Bool {
         guard first.isCounted || second.isCounted else {
-            return try first.machine.overlaps(second.machine, budget.demand, work: &work)
+            return try first.machine.overlaps(second.machine, budget.demand)
         }
         var both = first
         both.restrict(second.least, second.most)
-        both.machine = try first.machine.intersection(
-            second.machine, budget.demand, work: &work)
+        both.machine = try first.machine.intersection(second.machine, budget.demand)
         try takeLength(of: &both, escaping: true, unrolled: .max)
         return !both.machine.isEmpty
-    }
-
-    /// Takes off what was done, and at least `units`.
-    private func spend(
-        _ units: Int = 0, since before: Int, at pointer: String
-    ) throws(GrammarError) {
-        try budget.spend(max(units, (work - before) / 2_000), at: pointer)
     }
 
     /// The language of all conditions of a rule together.
@@ -207,20 +191,20 @@ final class TextMachines {
             all.restrict(one.least, one.most)
         }
         let pointer = rule.patterns.first?.pointer ?? ""
-        let before = work
+        // Some 200 ns for each character of a name: many have a table of their own.
+        try budget.spend(rule.excluded.reduce(0) { $0 + $1.count } / 100, at: pointer)
         do throws(ScalarMachineTooLarge) {
             if !rule.excluded.isEmpty { machines.append(try .excluding(rule.excluded)) }
             all.machine = machines.first ?? .any
             for machine in machines.dropFirst() {
-                all.machine = try all.machine.intersection(
-                    machine, budget.demand, work: &work)
+                all.machine = try all.machine.intersection(machine, budget.demand)
             }
             try takeLength(of: &all, escaping: true, unrolled: unrolled)
         } catch {
-            try spend(since: before, at: pointer)
+            try budget.spend(0, at: pointer)
             throw error.error(at: pointer)
         }
-        try spend(all.machine.states.count / 4, since: before, at: pointer)
+        try budget.spend(all.machine.unitsOfUse, at: pointer)
         return all
     }
 
@@ -270,6 +254,13 @@ final class TextMachines {
         }
         let length = try ScalarMachine.length(language.least, language.most)
         language = Language(
-            machine: try language.machine.intersection(length, budget.demand, work: &work))
+            machine: try language.machine.intersection(length, budget.demand))
+    }
+}
+
+extension ScalarMachine {
+    /// What it takes to write a machine's network and to look at its lengths, in units of a budget.
+    fileprivate var unitsOfUse: Int {
+        states.count / 4 + states.reduce(0) { $0 + $1.count } / 48
     }
 }

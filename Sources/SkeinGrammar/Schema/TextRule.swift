@@ -27,12 +27,13 @@ struct TextRule: Hashable {
 
     /// What all of some schema objects ask.
     init(_ all: [SchemaKeywords]) throws(GrammarError) {
+        var known: Set<Pattern> = []
         for keywords in all {
             least = max(least, keywords.leastLength)
             if let length = keywords.mostLength { most = min(most ?? length, length) }
             for pattern in keywords.patterns {
                 let found = Pattern(text: pattern, pointer: keywords.pointer + "/pattern")
-                if !patterns.contains(found) { patterns.append(found) }
+                if known.insert(found).inserted { patterns.append(found) }
             }
             for format in keywords.formats where !formats.contains(format) {
                 formats.append(format)

@@ -35,8 +35,11 @@ struct ValueShape {
     ) throws(GrammarError) {
         var all: [SchemaKeywords] = []
         for id in alternative { all.append(try schemas.keywords(of: id)) }
-        let names = all.reduce(0) { $0 + $1.properties.count + $1.required.count }
-        try schemas.budget.spend(1 + names * all.count / 32, at: all.last?.pointer ?? "")
+        let parts = all.reduce(0) {
+            $0 + $1.properties.count + $1.required.count + $1.prefix.count
+        }
+        try schemas.budget.spend(
+            1 + all.count / 16 + parts * all.count / 32, at: all.last?.pointer ?? "")
         types = .all
         var mentioned: Types = []
         var statesTypes = false
@@ -48,8 +51,10 @@ struct ValueShape {
             mentioned.formUnion(keywords.mentioned)
             if let listed = keywords.values {
                 statesTypes = true
+                let bytes = values?.formBytes ?? 0
                 values = values?.intersection(listed) ?? listed
-                try schemas.budget.spend(1 + listed.values.count / 16, at: keywords.pointer)
+                try schemas.budget.spend(
+                    1 + listed.values.count / 16 + bytes / 256, at: keywords.pointer)
             }
             var own = keywords.bounds
             if bounds.intersection(own) == nil {
