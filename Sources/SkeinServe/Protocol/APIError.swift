@@ -1,6 +1,7 @@
 import Foundation
 import SkeinAnswers
 import SkeinBasics
+import SkeinGrammar
 import SkeinHTTP
 import SkeinModels
 
@@ -147,8 +148,16 @@ extension APIError {
 
 extension APIError {
     /// Why an answer has no end.
-    init(answer error: any Error) {
-        if case .refused(let refusal)? = error as? AnswerError {
+    ///
+    /// - Parameters:
+    ///   - error: what the engine says.
+    ///   - form: what the answer must be. Where that is any text, a grammar is that of the tools.
+    init(answer error: any Error, _ form: AnswerForm? = nil) {
+        if let form, let error = error as? GrammarError {
+            self =
+                form == .text
+                ? APIError(form: error.explanation, param: "tools") : form.problem(error)
+        } else if case .refused(let refusal)? = error as? AnswerError {
             self.init(refusal: refusal)
         } else {
             self.init(error)

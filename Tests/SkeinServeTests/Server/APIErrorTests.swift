@@ -1,5 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
+import SkeinGrammar
 import SkeinHTTP
 import SkeinJSON
 import SkeinModels
@@ -55,6 +56,18 @@ import Testing
             APIError(answer: AnswerError.notFed(.busy))
                 == APIError(.internalError, "an error of skein's own: not fed: busy"))
         #expect(APIError(answer: GenerationError.notFinite).status == .badRequest)
+    }
+
+    @Test("a grammar that an answer finds too large is told with its place in the request")
+    func grammars() {
+        let schema = AnswerForm.schema([], place: "response_format.json_schema.schema")
+        let error = APIError(answer: GrammarError.tooComplex, schema)
+        #expect(error == schema.problem(.tooComplex) && error.code == "invalid_schema")
+        #expect(error.param == "response_format.json_schema.schema")
+        let words = AnswerForm.expression("a", place: "guided_regex")
+        let other = APIError(answer: GrammarError.tooComplex, words)
+        #expect(other.param == "guided_regex" && other.message.contains("the expression"))
+        #expect(APIError(answer: GrammarError.tooComplex, .text).param == "tools")
     }
 
     @Test("adapters that fill their room may leave it: the client may try again")
