@@ -125,6 +125,7 @@ extension GrammarError.Limited {
         case .values: "values in an enum"
         case .references: "schemas that refer to each other without a value between"
         case .work: "units of work"
+        case .shortest: "bytes in its shortest value"
         }
     }
 
@@ -135,6 +136,7 @@ extension GrammarError.Limited {
         case .alternatives, .subschemas: "combine fewer anyOf and allOf"
         case .values: "use a pattern, or fewer values"
         case .references: "write what is meant in one place"
+        case .shortest: "lower minLength and minItems, or require fewer members"
         case .work: "use fewer or simpler patterns, and fewer members of oneOf"
         }
     }
@@ -151,7 +153,9 @@ extension GrammarError.Reason {
         case .divisor:
             "multipleOf must be a whole number from 1 to \(GrammarLimits.divisor), or such a number as "
                 + "0.25, to be enforced"
-        case .digits: "a bound has more than \(GrammarLimits.boundDigits) digits"
+        case .digits:
+            "a bound has more than \(GrammarLimits.boundDigits) digits, or no number within the bounds "
+                + "has \(GrammarLimits.significantDigits) or fewer"
         }
     }
 
@@ -162,7 +166,7 @@ extension GrammarError.Reason {
         case .remote: "copy what it names into $defs"
         case .circular: "write what is meant"
         case .divisor: "leave it out, or use one"
-        case .digits: "use a shorter number"
+        case .digits: "use a shorter number, or bounds that are further apart"
         }
     }
 }

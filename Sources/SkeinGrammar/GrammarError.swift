@@ -3,6 +3,8 @@ package enum GrammarError: Error, Equatable {
     /// What has a limit.
     package enum Limited: Equatable, Sendable {
         case source, nodes, alternatives, subschemas, machine, values, references, work
+        /// Bytes of the shortest value.
+        case shortest
     }
 
     /// The text is no JSON; `offset` counts bytes from 0.

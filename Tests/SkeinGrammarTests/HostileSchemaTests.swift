@@ -199,6 +199,30 @@ struct HostileSchemaTests {
         #expect(together.overlap && together.asked <= 2)
     }
 
+    /// Lists of two lists each: the last ones hold 2^60 values, or none.
+    private static func doubled(_ levels: Int, _ last: String) -> String {
+        let all = Self.object(levels) {
+            let next = ##"{"$ref":"#/$defs/\##($0 + 1)"}"##
+            return #""\#($0)":{"type":"array","prefixItems":[\#(next),\#(next)],"minItems":2}"#
+        }
+        return ##"{"$defs":\##(all.dropLast()),"\##(levels)":\##(last)},"$ref":"#/$defs/0"}"##
+    }
+
+    @Test("that the shortest value is too long is not said of one that is not there")
+    func shortest() throws {
+        #expect(Self.limit(of: Self.doubled(60, #"{"type":"integer"}"#)) == .shortest)
+        #expect(Self.limit(of: Self.doubled(20, #"{"type":"integer"}"#)) == nil)
+        #expect(throws: GrammarError.empty(pointer: "")) {
+            try Self.compile(Self.doubled(60, #"{"type":"string","minLength":2,"maxLength":1}"#))
+        }
+        // Of alternatives, those that are too long are left out.
+        let either = Self.doubled(60, #"{"type":"integer"}"#).dropLast(20)
+        _ = try Self.compile(either + ##","anyOf":[{"$ref":"#/$defs/0"},{"type":"null"}]}"##)
+        let items =
+            #"{"type":"array","minItems":16000000,"items":{"type":"string","minLength":100}}"#
+        #expect(Self.limit(of: items) == .shortest)
+    }
+
     @Test("a string that does not fit is refused before anything is written")
     func doesNotFit() throws {
         let grammar = try Self.compile(#"{"type":"string","minLength":30000}"#)

@@ -24,6 +24,15 @@ struct SchemaRefusalTests {
         refused(
             #"{"properties":{"a":{"uniqueItems":true}}}"#,
             .unsupported(pointer: "/properties/a/uniqueItems", reason: .keyword)),
+        // There are such numbers, though none that is written.
+        refused(
+            #"{"type":"number","exclusiveMinimum":0,"maximum":5e-324}"#,
+            .unsupported(pointer: "", reason: .digits)),
+        refused(
+            #"{"type":"number","exclusiveMinimum":0.1,"exclusiveMaximum":0.100000000000001}"#,
+            .unsupported(pointer: "", reason: .digits)),
+        refused(
+            #"{"type":"number","exclusiveMinimum":5e-324,"maximum":5e-324}"#, .empty(pointer: "")),
         refused(
             #"{"properties":{"a/b~c":{"if":true}}}"#,
             .unsupported(pointer: "/properties/a~1b~0c/if", reason: .keyword)),

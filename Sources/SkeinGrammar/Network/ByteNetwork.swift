@@ -55,16 +55,24 @@ struct ByteNetwork: Sendable {
 
     /// `places[...].need` of a node from which there is no way; a longer way counts as none.
     static let never = Int32.max / 4
+    /// While the needs are sought: there is a way, and it takes at least as many bytes.
+    private static let tooLong = never - 1
 
-    /// - Throws: `GrammarError.tooLarge`, `.empty`, when nothing can be written, and `.cancelled`.
+    /// - Throws: `GrammarError.tooLarge`, also when the shortest text is too long, `.empty`, when nothing
+    ///   can be written, and `.cancelled`.
     init(
         _ builder: NetworkBuilder, document: NetworkBuilder.Subnetwork, _ demand: Demand = Demand()
     ) throws(GrammarError) {
         guard !builder.isTooLarge else {
             throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: "")
         }
-        guard let need = Self.needs(builder, demand) else { throw .cancelled }
-        guard need[Int(document.start)] < Self.never else { throw .empty(pointer: "") }
+        guard var need = Self.needs(builder, demand) else { throw .cancelled }
+        let least = need[Int(document.start)]
+        guard least < Self.never else { throw .empty(pointer: "") }
+        guard least < Self.tooLong else {
+            throw .tooLarge(what: .shortest, limit: Int(Self.tooLong), pointer: "")
+        }
+        for node in need.indices where need[node] == Self.tooLong { need[node] = Self.never }
         func leads(_ node: Node) -> Bool { need[Int(node)] < Self.never }
         var places: [Place] = []
         places.reserveCapacity(builder.edges.count)
@@ -161,10 +169,12 @@ struct ByteNetwork: Sendable {
                 let rest = half >= 0 ? need[Int(half)] : 0
                 var candidate = cost + bytes + rest
                 if let call, var tick = builder.ticks[call.callee.start] {
+                    guard tick.allows(call.range) else { continue }
                     tick.unit = unit(of: tick, need)
                     let inside = need[Int(call.callee.start)]
-                    candidate = min(never, candidate - inside + tick.need(inside, call.range))
+                    candidate += tick.need(inside, call.range) - inside
                 }
+                candidate = min(candidate, tooLong)
                 if candidate < need[Int(from)] {
                     need[Int(from)] = candidate
                     heap.insert(candidate, from)

@@ -14,6 +14,8 @@ struct SchemaCompiler {
     /// Combinations whose subnetworks are still empty.
     private var waiting: [[ID]] = []
     private var numbers: [NumberBounds: NetworkBuilder.Subnetwork] = [:]
+    /// The first bounds within which there are numbers, but none that is written.
+    private var unwritten: GrammarError?
     private var texts: [TextRule: NetworkBuilder.Subnetwork] = [:]
     /// By what their items must be.
     var loops: [[ID]: NetworkBuilder.Subnetwork] = [:]
@@ -68,7 +70,12 @@ struct SchemaCompiler {
                 throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: pointer)
             }
         }
-        return try ByteNetwork(builder, document: document, schemas.budget.demand)
+        do throws(GrammarError) {
+            return try ByteNetwork(builder, document: document, schemas.budget.demand)
+        } catch {
+            guard case .empty = error, let unwritten else { throw error }
+            throw unwritten
+        }
     }
 
     /// From one node to another by a value that satisfies all of some schemas.
@@ -149,7 +156,12 @@ struct SchemaCompiler {
                 try builder.number(held, from: subnetwork.start, to: subnetwork.end)
                 break
             } catch {
-                guard case .bound(let bound) = error else { break }
+                guard case .bound(let bound) = error else {
+                    if !held.isEmpty, !held.isInteger, held.divisor == nil, unwritten == nil {
+                        unwritten = .unsupported(pointer: pointer, reason: .digits)
+                    }
+                    break
+                }
                 let isMinimum = held.minimum == bound
                 let isExclusive = isMinimum ? held.isMinimumExclusive : held.isMaximumExclusive
                 let keyword = isMinimum ? "inimum" : "aximum"
