@@ -75,6 +75,22 @@ struct JSONReaderTests {
     func numbers() {
         #expect(JSONValue.number("3.0").integer == 3 && JSONValue.number("3.5").integer == nil)
         #expect(JSONValue.number("1000000000000000000000").integer == nil)
+    }
+
+    @Test("a whole number with a point or an exponent is read exactly, or not at all")
+    func wholeNumbers() {
+        for (text, value) in [
+            ("9007199254740993.0", 9_007_199_254_740_993), ("2.0000000000000000001", nil),
+            ("-9223372036854775808.000", Int.min), ("9223372036854775807.0", Int.max),
+            ("9223372036854775808.0", nil), ("92233720368547758.07e2", Int.max),
+            ("1e18", 1_000_000_000_000_000_000), ("1e19", nil), ("1.5E+1", 15), ("150e-1", 15),
+            ("-0.0", 0), ("0e99999999999999999999", 0), ("1e99999999999999999999", nil),
+            ("1e-99999999999999999999", nil), ("0.10", nil), ("1200.00e-2", 12),
+            ("1e9223372036854775807", nil), ("1e-9223372036854775808", nil),
+            ("", nil), ("-", nil), (".", nil), ("--1.0", nil), ("inf", nil), ("0x10", nil),
+        ] as [(String, Int?)] {
+            #expect(JSONValue.number(text).integer == value, "\(text)")
+        }
         #expect(JSONValue.isInteger("-12") && !JSONValue.isInteger("1.0"))
         #expect(!JSONValue.isInteger("-") && !JSONValue.isInteger("1e3"))
         #expect(JSONValue.number("1e999").double == nil)

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 
 /// The pieces and ids of `model.vocab`, read from the bytes of a tokenizer.json.
 ///
@@ -66,7 +67,7 @@ struct VocabularyScanner {
         while position < bytes.count, !Self.endsNumber(bytes[position]) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         // 7.0 and 7e0 are whole numbers, too.
-        return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+        return JSONValue.number(text).integer
     }
 
     private static func endsNumber(_ byte: UInt8) -> Bool {
