@@ -40,10 +40,12 @@ struct AnswerFormat: Sendable {
     var echoes: [Echo]
     /// Likeliest tokens that were asked for; nil: no log-probabilities.
     var logprobs: Int?
+    /// What each answer must be.
+    var form: AnswerForm
 
     init(
         _ kind: Kind, id: String, model: String, created: Int, sampling: SamplingRequest,
-        prompts: Int, echoes: [Echo], logprobs: Int?
+        prompts: Int, echoes: [Echo], logprobs: Int?, form: AnswerForm
     ) {
         self.kind = kind
         self.id = id
@@ -55,5 +57,6 @@ struct AnswerFormat: Sendable {
         answers = prompts * sampling.choices
         self.echoes = echoes
         self.logprobs = logprobs
+        self.form = form
     }
 }

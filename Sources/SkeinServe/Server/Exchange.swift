@@ -169,7 +169,7 @@ final class Exchange {
             return false
         }
         switch event.content {
-        case .failed(let error): fail(APIError(answer: error))
+        case .failed(let error): fail(APIError(answer: error, writer.format.form))
         case .cut: break
         case .piece(let piece):
             if writer.format.streams {

@@ -70,7 +70,7 @@ struct Preparation: Sendable {
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: draft.model.answeringName,
             created: names.created, sampling: request.sampling, prompts: 1,
-            echoes: [.init(text: draft.echo)], logprobs: request.logprobs)
+            echoes: [.init(text: draft.echo)], logprobs: request.logprobs, form: request.form)
         return AnswerPlan(
             jobs: jobs(
                 id, draft.model, [draft.prompt], [draft.limit], request.sampling, [guide],
@@ -169,7 +169,7 @@ struct Preparation: Sendable {
         let format = AnswerFormat(
             .completion, id: "cmpl-" + names.text(id), model: draft.model.answeringName,
             created: names.created, sampling: request.sampling, prompts: draft.prompts.count,
-            echoes: draft.echoes, logprobs: request.logprobs)
+            echoes: draft.echoes, logprobs: request.logprobs, form: request.form)
         return AnswerPlan(
             jobs: jobs(
                 id, draft.model, draft.prompts, draft.limits, request.sampling, guides,
