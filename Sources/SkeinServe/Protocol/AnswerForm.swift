@@ -137,6 +137,15 @@ enum AnswerForm: Sendable, Equatable {
             places: grammar.dropped.map { "\(place)#\($0.pointer)" }, count: grammar.droppedCount)
     }
 
+    /// The same without the schema or the expression, for as long as an answer takes.
+    var withoutText: AnswerForm {
+        switch self {
+        case .text: .text
+        case .schema(_, let mode, let place): .schema([], mode, place: place)
+        case .expression(_, let place): .expression("", place: place)
+        }
+    }
+
     /// An error of the form's own, with the place in the request.
     func problem(_ error: GrammarError) -> APIError {
         switch self {

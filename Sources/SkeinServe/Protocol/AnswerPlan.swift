@@ -40,7 +40,7 @@ struct AnswerFormat: Sendable {
     var echoes: [Echo]
     /// Likeliest tokens that were asked for; nil: no log-probabilities.
     var logprobs: Int?
-    /// What each answer must be.
+    /// What each answer must be, without its text: what goes wrong is told of its place.
     var form: AnswerForm
 
     init(
@@ -57,6 +57,6 @@ struct AnswerFormat: Sendable {
         answers = prompts * sampling.choices
         self.echoes = echoes
         self.logprobs = logprobs
-        self.form = form
+        self.form = form.withoutText
     }
 }
