@@ -67,13 +67,13 @@ final class TextMachines {
             tree = counted.tree
             language.restrict(counted.least, counted.most)
         }
-        guard let machine = machine(tree, read.lookAheads, matchesWhole: matchesWhole) else {
-            // Above all what led to nothing is paid for: a lenient schema goes on.
-            try budget.spend(0, at: pointer)
+        let made = machine(tree, read.lookAheads, matchesWhole: matchesWhole)
+        // Above all what led to nothing is paid for: a lenient schema goes on.
+        try budget.spend(0, at: pointer)
+        guard let machine = made else {
             tooLarge.insert(key)
             throw flaw
         }
-        try budget.spend(machine.unitsOfUse, at: pointer)
         language.machine = machine
         numbers[key] = languages.count
         languages.append(language)
