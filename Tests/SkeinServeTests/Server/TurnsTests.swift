@@ -39,6 +39,8 @@ import Testing
                 threads.run(.compiling, for: .key("one")) {
                     opened.wait { $0 >= turn ? () : nil }
                 }
+                // The first is taken before the other key has anything: the turns are then known.
+                try Deadline.wait { threads.waiting(.compiling) == turn - 1 }
             }
             func ask(_ number: Int, key: String) throws -> HTTPClient {
                 let client = try server.client()
