@@ -179,7 +179,7 @@ struct UseTests {
                 "evaluate", "--model", bench.path("other.gguf"), "--data", bench.data,
                 "--adapter", bench.path("run/adapter"),
             ])
-            Complaint(65, "shape", "adapter_model.safetensors").check(ending)
+            Complaint(65, "made for another base model", "--model").check(ending)
         }
     }
 
