@@ -126,7 +126,7 @@ package final class OpenAIServer: Sendable {
             AnswerEngine.Setup(
                 model: model, plan: plan.batch, threads: plan.threads, tokenizer: tokenizer,
                 prefixes: prefixes, guesses: options.guesses,
-                keepsRoom: options.keys.areSeveral)
+                owners: max(1, options.keys.count))
         ) { events in
             box.post { $0.take(events) }
         }

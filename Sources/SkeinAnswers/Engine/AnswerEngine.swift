@@ -15,12 +15,13 @@ package final class AnswerEngine: Sendable {
         package var prefixes: PrefixCache?
         /// Whether answers are guessed ahead (`PromptLookup`).
         package var guesses: Bool
-        /// Whether the last sequence is for owners of whom none is decoded.
-        package var keepsRoom: Bool
+        /// How many owners there may be. As long as answers of fewer are being decoded, each of those
+        /// leaves room for one answer.
+        package var owners: Int
 
         package init(
             model: ModelDirectory, plan: BatchPlan, threads: Int, tokenizer: Tokenizer,
-            prefixes: PrefixCache?, guesses: Bool, keepsRoom: Bool = false
+            prefixes: PrefixCache?, guesses: Bool, owners: Int = 1
         ) {
             self.model = model
             self.plan = plan
@@ -28,7 +29,7 @@ package final class AnswerEngine: Sendable {
             self.tokenizer = tokenizer
             self.prefixes = prefixes
             self.guesses = guesses
-            self.keepsRoom = keepsRoom
+            self.owners = owners
         }
     }
 

@@ -13,7 +13,7 @@ final class EngineLoop {
     private let figures: FiguresBox
     private let deliver: @Sendable ([AnswerEvent]) -> Void
     private let guesses: Bool
-    private let keepsRoom: Bool
+    private let owners: Int
 
     /// An answer and what was fed ahead for it.
     private struct Member {
@@ -49,7 +49,7 @@ final class EngineLoop {
         let tokenizer = setup.tokenizer
         self.tokenizer = tokenizer
         waiting = WaitingAnswers { RunningAnswer($0, tokenizer) }
-        (guesses, keepsRoom) = (setup.guesses, setup.keepsRoom)
+        (guesses, owners) = (setup.guesses, setup.owners)
         self.inbox = inbox
         self.figures = figures
         self.deliver = deliver
@@ -129,18 +129,15 @@ final class EngineLoop {
             case .failed(let error): fail(answer, error)
             }
         }
-        // What an owner waits for whose answers are decoded already is its own; others pass who have
-        // none. One who has none waits for room as long as it takes.
+        // An owner whose answers are being decoded may be passed by one that has none, and leaves it room.
+        // One that has none waits for room as long as it takes.
         var passed: Set<RequestOwner> = []
         while let owner = waiting.owners.first(where: { !passed.contains($0) }),
             let answer = waiting.first(of: owner)
         {
-            let hasSome = isDecoding(owner)
-            if hasSome, keepsRoom, isNearlyFull {
-                passed.insert(owner)
-                continue
-            }
-            switch begin(answer) {
+            let decoding = decodingOwners
+            let hasSome = decoding.contains(owner)
+            switch begin(answer, keepsRoom: hasSome && decoding.count < owners) {
             case .full:
                 guard hasSome else { return }
                 passed.insert(owner)
@@ -151,16 +148,8 @@ final class EngineLoop {
         }
     }
 
-    /// Whether as much is under way as may be without the last sequence, or the memory of one.
-    private var isNearlyFull: Bool {
-        let most = batch.plan.sequences - 1
-        return running.count >= most
-            || batch.cacheBytesInUse >= batch.plan.cacheBytes / batch.plan.sequences * most
-    }
-
-    private func isDecoding(_ owner: RequestOwner) -> Bool {
-        running.values.contains { $0.answer.job.owner == owner }
-            || again.contains { $0.job.owner == owner }
+    private var decodingOwners: Set<RequestOwner> {
+        Set(running.values.map(\.answer.job.owner) + again.map(\.job.owner))
     }
 
     private enum Beginning {
@@ -171,7 +160,7 @@ final class EngineLoop {
         case failed(any Error)
     }
 
-    private func begin(_ answer: RunningAnswer) -> Beginning {
+    private func begin(_ answer: RunningAnswer, keepsRoom: Bool = false) -> Beginning {
         let job = answer.job
         do {
             // Tokens that must come first are read with the prompt.
@@ -195,7 +184,7 @@ final class EngineLoop {
             let left = job.maximumTokens - (prompt.count - job.prompt.count)
             switch batch.admit(
                 prompt: prompt, maximumTokens: left, adapter: job.adapter,
-                tellsPrompt: job.tellsPrompt)
+                tellsPrompt: job.tellsPrompt, keepsRoom: keepsRoom)
             {
             case .admitted(let id):
                 running[id] = Member(

@@ -170,10 +170,12 @@ package final class BatchDecoder {
     ///   - adapter: of these weights.
     ///   - tellsPrompt: whether the logits of all tokens of the prompt are wanted, and not only of the
     ///     last; then all of them are computed, whatever the prefix cache has.
+    ///   - keepsRoom: whether one sequence more must fit beside it: with a whole context, or half of the
+    ///     memory if that is less.
     /// - Returns: its name, or why it does not fit.
     package func admit(
         prompt: [Int32], maximumTokens: Int, adapter: GenerationProjections,
-        tellsPrompt: Bool = false
+        tellsPrompt: Bool = false, keepsRoom: Bool = false
     ) -> Admission {
         precondition(adapter.weights === pass.weights, "one copy of the weights")
         let (tokens, overflows) = prompt.count.addingReportingOverflow(max(0, maximumTokens))
@@ -189,8 +191,11 @@ package final class BatchDecoder {
         }
         let bytes = plan.sequenceBytes(tokens, of: pass.model)
         if bytes > plan.cacheBytes { return .tooLarge(neededBytes: bytes, limit: plan.cacheBytes) }
-        let free = plan.cacheBytes - cacheBytesInUse
-        if bytes > free || members.count >= plan.sequences {
+        var free = plan.cacheBytes - cacheBytesInUse
+        if keepsRoom {
+            free -= min(plan.sequenceBytes(plan.context, of: pass.model), plan.cacheBytes / 2)
+        }
+        if bytes > free || members.count >= plan.sequences - (keepsRoom ? 1 : 0) {
             return .full(
                 neededBytes: bytes, freeBytes: free, freeSequences: plan.sequences - members.count)
         }

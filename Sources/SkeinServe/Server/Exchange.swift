@@ -40,7 +40,7 @@ final class Exchange {
     var onRoom: () -> Void = {}
     /// Whether a thread of `PreparationThreads` has work for it, or will.
     var isWithThreads = false
-    /// Of its body, as long as that waits for such a thread.
+    /// Bytes of its body, as long as that waits for such a thread.
     var bodyBytes = 0
     /// Whether the server ended it because it stops.
     var wasCutOff = false

@@ -231,7 +231,7 @@ struct Preparation: Sendable {
         return jobs
     }
 
-    /// Refuses ids of tokens that the model has not: what they ask for would be passed over.
+    /// Refuses ids of tokens that the model does not have: what they ask for would be passed over.
     private func checkTokens(of sampling: SamplingRequest) throws(APIError) {
         for (param, ids) in [
             ("logit_bias", Array(sampling.bias.keys)),

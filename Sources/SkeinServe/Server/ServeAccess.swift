@@ -179,8 +179,8 @@ package struct APIKeys: Sendable, Equatable {
 
     package var isEmpty: Bool { keys.isEmpty }
 
-    /// Whether there are keys of several clients.
-    var areSeveral: Bool { Set(keys).count > 1 }
+    /// How many different ones there are.
+    var count: Int { Set(keys).count }
 
     /// Whether it is one of the keys, in a time that depends on the lengths alone.
     func contains(_ given: String) -> Bool {

@@ -47,8 +47,13 @@ final class ServeSite {
     private var heldBytes = 0
     /// Bytes of bodies that wait to be read.
     private var waitingBytes = 0
-    /// Requests whose clients went away while other threads have work for them.
-    private var unwantedWorks = 0
+    /// Work that other threads have for requests whose clients went away: how much, and the bodies' bytes.
+    private struct Unwanted {
+        var works = 0
+        var bytes = 0
+    }
+    private var unwanted: [RequestOwner: Unwanted] = [:]
+    private var unwantedWorks: Int { unwanted.values.reduce(0) { $0 + $1.works } }
     private let requestLog: RequestLog?
     let page = ChatPage()
 
@@ -80,13 +85,14 @@ final class ServeSite {
     /// The limit that a request of an owner with a body of `bytes` would exceed; nil: there is room for
     /// it. Where there are several keys, none of them takes more than `Limits.ownerShare` of all.
     private func fullness(for bytes: Int, of owner: RequestOwner) -> String? {
-        if parts.access.keys.areSeveral {
+        if parts.access.keys.count > 1 {
             let own = exchanges.values.lazy.filter { $0.owner == owner }
-            let count = own.reduce(0) { sum, _ in sum + 1 }
+            let left = unwanted[owner] ?? Unwanted()
+            let count = own.reduce(left.works) { sum, _ in sum + 1 }
             if count >= max(1, Int(Limits.ownerShare * Double(parts.requests))) {
                 return "\(count) requests of this key are being answered or wait"
             }
-            let held = own.reduce(0) { $0 + $1.bodyBytes }
+            let held = own.reduce(left.bytes) { $0 + $1.bodyBytes }
             if Double(held + bytes) > Limits.ownerShare * Double(Limits.bodiesBytes) {
                 return "the bodies of this key's requests that wait to be read take "
                     + "\(Figures.bytes(held)), and this one has \(Figures.bytes(bytes))"
@@ -155,20 +161,27 @@ final class ServeSite {
         waitingBytes += bytes
         exchange.bodyBytes = bytes
         exchange.isWithThreads = true
-        let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
-        parts.threads.run(kind, for: exchange.owner) {
+        let (id, owner, isWanted, post) = (exchange.id, exchange.owner, exchange.isWanted, post)
+        parts.threads.run(kind, for: owner) {
             let result = isWanted.isSet ? work() : nil
             post { site in
                 site.waitingBytes -= bytes
                 guard let exchange = site.exchanges[id] else {
-                    site.unwantedWorks -= 1
-                    return
+                    return site.hasEnded(owner, bytes)
                 }
                 exchange.isWithThreads = false
                 exchange.bodyBytes = 0
                 if let result { then(site, exchange, result) }
             }
         }
+    }
+
+    /// A thread has ended work for a request whose client had gone.
+    private func hasEnded(_ owner: RequestOwner, _ bytes: Int) {
+        guard var left = unwanted[owner] else { return }
+        left.works -= 1
+        left.bytes -= bytes
+        unwanted[owner] = left.works > 0 ? left : nil
     }
 
     private func go(on exchange: Exchange, _ prepared: PreparedAnswer, bodyBytes: Int) {
@@ -290,7 +303,10 @@ final class ServeSite {
         let (id, post) = (exchange.id, post)
         leaving[id] = exchange
         exchange.isWanted.clear()
-        if exchange.isWithThreads { unwantedWorks += 1 }
+        if exchange.isWithThreads {
+            unwanted[exchange.owner, default: Unwanted()].works += 1
+            unwanted[exchange.owner, default: Unwanted()].bytes += exchange.bodyBytes
+        }
         guard exchange.isPlanned else { return hasLeft(id, []) }
         parts.engine.cancel(id) { cut in post { $0.hasLeft(id, cut) } }
     }

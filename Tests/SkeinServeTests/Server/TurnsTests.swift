@@ -107,6 +107,68 @@ import Testing
         }
     }
 
+    @Test("keys that are all served have all there is together")
+    func together() throws {
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("one\ntwo\n".utf8), path: "keys")
+            $0.parallel = 4
+            $0.context = 100_000
+            // Room for two whole contexts, and for more answers.
+            $0.cacheBytes = 200 << 20
+        } with: { server in
+            let clients = try ["one", "two"].map { key in
+                let client = try server.client()
+                try server.send(
+                    "POST", "/v1/completions",
+                    "{" + #""prompt":"the","max_tokens":9000,"ignore_eos":true,"n":8}"#,
+                    headers: ["Authorization: Bearer \(key)"], to: client)
+                return client
+            }
+            try Deadline.wait { server.server.figures.running == 4 }
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test("work for requests that were given up counts as their key's")
+    func unwanted() throws {
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("one\ntwo\n".utf8), path: "keys")
+            $0.parallel = 4
+            $0.queue = 4
+        } with: { server in
+            let threads = server.server.threads
+            let isOpen = Condition(false)
+            defer { isOpen.change { $0 = true } }
+            threads.run(.compiling, for: .key("one")) { isOpen.wait { $0 ? () : nil } }
+            try Deadline.wait { threads.waiting(.compiling) == 0 }
+            func ask(_ number: Int) throws -> HTTPClient {
+                let client = try server.client()
+                try server.send(
+                    "POST", "/v1/completions",
+                    #"{"prompt":"a","max_tokens":9,"guided_regex":"[ab]{\#(number)}"}"#,
+                    headers: ["Authorization: Bearer one"], to: client)
+                return client
+            }
+            var clients = try (1...7).map(ask)
+            try Deadline.wait { threads.waiting(.compiling) == 7 }
+            clients = []
+            func open() throws -> Int {
+                let text = try server.ask(
+                    "GET", "/metrics", headers: ["Authorization: Bearer two"]
+                ).text
+                return text.contains("skein_serve_requests_open 0\n") ? 0 : 1
+            }
+            try Deadline.wait { (try? open()) == 0 }
+            let refused = try #require(try ask(8).response())
+            #expect(refused.status == 429 && refused.text.contains("7 requests of this key"))
+            let other = try server.ask(
+                "POST", "/v1/completions", #"{"prompt":"a","max_tokens":1}"#,
+                headers: ["Authorization: Bearer two"])
+            #expect(other.status == 200)
+            _ = clients
+        }
+    }
+
     @Test("a key by itself has all there is")
     func alone() throws {
         try ServeCase.run {
