@@ -69,7 +69,7 @@ extension InputProblem {
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
         case .rows(let path):
-            "this is a data file: `skein data \(ShellWords.quoted(path))` shows its rows"
+            "this is a data file: `skein data \(ShellWords.quoted(path)) --model MODEL` shows its rows"
         case .noRun, .notARun: "give the --output folder of a training run"
         case .outputExists: "give another --output, or remove it"
         case .noOtherPrefix: "leave out --key-prefix"

@@ -73,8 +73,6 @@ extension UsageError: Explained {
                 "--\(option) takes one value, and \"\(second)\" is a second one",
                 "skein \(command)",
                 "write several with commas: --\(option) \(ShellWords.quoted(value))"
-                    + (option == TrainingFlags.data.description.name
-                        && command != EvaluateCommand.table.command ? "; or give their folder" : "")
             )
         case .tooManyPositionals(let placeholder, let most, let command):
             (

@@ -70,7 +70,8 @@ extension TrainingError: Explained {
                 place: directory,
                 remedy: files.isEmpty
                     ? "give --\(option) a file in it"
-                    : "give its held-out rows: --\(option) \(files.joined(separator: ","))",
+                    : "give its held-out rows: --\(option) "
+                        + ShellWords.quoted(files.joined(separator: ",")),
                 status: .badData)
         case .savedDataset(let directory):
             Explanation(
@@ -201,6 +202,10 @@ extension TrainingError: Explained {
                 what: "the output directory is not empty", place: path,
                 remedy: "continue that run with --resume, or give another --output",
                 status: .badData)
+        case .outputIsFile(let path):
+            Explanation(
+                what: "the output is a file, and a directory is needed", place: path,
+                remedy: "give another --output", status: .badData)
         case .outputInUse(let path):
             Explanation(
                 what: "another skein process is using this directory", place: path,

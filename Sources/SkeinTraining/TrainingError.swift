@@ -73,6 +73,8 @@ package enum TrainingError: Error, Equatable {
     // Run directories
     /// The output directory is not empty, and `--resume` was not given.
     case outputNotEmpty(path: String)
+    /// The output is a file, or something else that is no directory.
+    case outputIsFile(path: String)
     /// Another process uses this directory.
     case outputInUse(path: String)
     /// Another process has raised the directory's term, to `found`, while this one ran: it had, or

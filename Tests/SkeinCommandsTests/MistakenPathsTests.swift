@@ -57,7 +57,7 @@ import Testing
                 #expect(error.contains("this adapter was made for org/big-7B, not for this model"))
                 #expect(error.contains(detail), "\(error)")
                 #expect(error.contains("  at: \(path)\n") && error.contains("fix: give --model"))
-                // Of a base without a name, or with this one's.
+                // The base has no name, or this one's.
                 let tiny = Self.generate(directory + "/tiny.gguf", Self.adapter)
                 #expect(tiny.contains("this adapter was made for another base model"))
                 #expect(tiny.contains(detail) && tiny.contains("fix: give --model"))
@@ -170,7 +170,24 @@ import Testing
                 try AtomicFile.write("{\"text\": \"a\"}\n", to: path)
                 #expect(
                     Self.error("inspect", path).contains(
-                        "fix: this is a data file: `skein data \(ShellWords.quoted(path))`"))
+                        "fix: this is a data file: `skein data \(ShellWords.quoted(path)) "
+                            + "--model MODEL`"))
+            }
+        }
+    }
+
+    @Test("an output that is a file is told as one, also with --resume")
+    func outputFile() throws {
+        try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
+            let file = directory + "/rows.jsonl"
+            try AtomicFile.write("{\"text\": \"a\"}\n", to: file)
+            for words in [
+                ["train", "--model", file, "--data", file, "--output", file],
+                ["train", "--resume", "--output", file],
+            ] {
+                let process = CapturedProcess()
+                #expect(CommandLineTool.run(words, process.io()) == 65)
+                #expect(process.error.contains("the output is a file"), "\(process.error)")
             }
         }
     }

@@ -215,7 +215,7 @@ struct HostileSchemaTests {
         #expect(throws: GrammarError.empty(pointer: "")) {
             try Self.compile(Self.doubled(60, #"{"type":"string","minLength":2,"maxLength":1}"#))
         }
-        // Of alternatives, those that are too long are left out.
+        // Alternatives that are too long are left out.
         let either = Self.doubled(60, #"{"type":"integer"}"#).dropLast(20)
         _ = try Self.compile(either + ##","anyOf":[{"$ref":"#/$defs/0"},{"type":"null"}]}"##)
         let items =

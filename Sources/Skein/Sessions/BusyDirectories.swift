@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 
 /// The directories in which this process trains: one job each. Behind one that has been cancelled the
-/// next one waits, as a person expects who cancels a job and resumes its session.
+/// next one waits, as people expect who cancel a job and resume its session.
 enum BusyDirectories {
     /// A place in the line of a directory; the first one has it.
     final class Place: Sendable {
@@ -16,7 +16,7 @@ enum BusyDirectories {
         }
     }
 
-    /// Of all directories, in the order in which they came. At most one of a directory is not cancelled,
+    /// The places in all directories, in the order in which they came. At most one of a directory is not cancelled,
     /// its last; the others leave as soon as their threads run, so there is no limit of its own.
     private static let places = Condition([Place]())
 

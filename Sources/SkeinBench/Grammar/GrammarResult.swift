@@ -17,7 +17,7 @@ struct GrammarResult: Sendable {
         var kind: String
         var most: Int
         var compile: Measurement
-        /// Of what it is compiled to.
+        /// Bytes of what it is compiled to.
         var bytes: Int
     }
 

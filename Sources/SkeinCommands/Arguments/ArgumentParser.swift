@@ -54,8 +54,9 @@ struct ArgumentParser {
 
     /// With `--resume`, what is not given is as the run has it.
     private mutating func takeRecord() throws {
-        guard resumes, let output,
-            let taken = try RunRecord.Taken(of: output, besides: texts, by: table)
+        guard resumes, let output else { return }
+        try RunDirectory.checkKind(of: output)
+        guard let taken = try RunRecord.Taken(of: output, besides: texts, by: table)
         else { return }
         texts.merge(taken.texts) { typed, _ in typed }
         record = taken
@@ -89,14 +90,14 @@ struct ArgumentParser {
         var rest = words[...]
         while let word = rest.popFirst() {
             if word == "--" {
-                for positional in rest { try append(positional) }
+                while let positional = rest.popFirst() { try append(positional, before: rest) }
                 return
             }
             if word.hasPrefix("-"), word != "-" {
                 last = nil
                 try readOption(word, &rest)
             } else {
-                try append(word)
+                try append(word, before: rest)
                 last = nil
             }
         }
@@ -175,10 +176,11 @@ struct ArgumentParser {
         return table.option(named: String(word.dropFirst(2)))
     }
 
-    private mutating func append(_ word: String) throws {
+    private mutating func append(_ word: String, before rest: ArraySlice<String>) throws {
         guard let expected = table.positional, expected.count == .oneOrMore || positionals.isEmpty
         else {
-            if let last, let value = Self.list(last.value, word, of: last.option) {
+            let words = [word] + rest.prefix { !$0.hasPrefix("-") }
+            if let last, let value = Self.list(last.value, words, of: last.option) {
                 throw UsageError.severalValues(
                     option: last.option.name, second: word, value: value, command: table.command)
             }
@@ -195,19 +197,19 @@ struct ArgumentParser {
         positionals.append(word)
     }
 
-    /// A value and the word behind it as one list, as a shell makes them of `*.jsonl` and other
+    /// A value and the words behind it as one list, as a shell makes them of `*.jsonl` and other
     /// tools take them; nil: the option takes no lists.
     private static func list(
-        _ value: String, _ word: String, of option: OptionDescription
+        _ value: String, _ words: [String], of option: OptionDescription
     ) -> String? {
-        let both = value + "," + word
+        let all = ([value] + words).joined(separator: ",")
         let paths = [
             TrainingFlags.data.description, InputOptions.table.validData.description,
             InputOptions.table.testData.description,
         ]
-        if paths.contains(where: { $0.name == option.name }) { return both }
+        if paths.contains(where: { $0.name == option.name }) { return all }
         // An option that takes any text takes a comma, too.
-        return option.json("\u{1}") == nil && option.json(both) != nil ? both : nil
+        return option.json("\u{1}") == nil && option.json(all) != nil ? all : nil
     }
 
     private func checkPresence() throws {

@@ -22,7 +22,8 @@ enum ForeignCommands {
         ),
         (
             ["dpo", "orpo", "simpo", "kto", "preference"],
-            "write skein train --loss dpo (`skein train --help all` has the other losses)"
+            "write skein train --loss dpo --model M --data D --output RUN (`skein train --help all` has "
+                + "the other losses)"
         ),
         (["resume", "continue"], "write skein train --resume --output RUN"),
         (["distributed", "torchrun", "accelerate"], "write skein launch or skein join"),
@@ -55,14 +56,17 @@ enum ForeignCommands {
         ),
         (
             ["verify", "check", "audit"],
-            "write skein inspect RUN --verify-ledger; skein data FILE --check for rows"
+            "write skein inspect RUN --verify-ledger; skein data FILE --check --model M for rows"
         ),
         (["show", "info", "describe", "cat"], "write skein inspect PATH"),
         (["ps", "top", "watch", "progress", "list", "ls"], "write skein status RUN"),
         (["plot", "graph", "compare", "dashboard", "tensorboard"], "write skein report RUN..."),
         (["tokenizer", "encode", "decode"], "write skein tokenize --model M TEXT"),
         (["dataset", "rows", "preprocess", "prepare"], "write skein data FILE --model M"),
-        (["sweep", "tune-parameters", "grid"], "write skein train --sweep FILE"),
-        (["benchmark"], "write skein bench"),
+        (
+            ["sweep", "tune-parameters", "grid"],
+            "write skein train --sweep FILE --model M --data D --output RUNS"
+        ),
+        (["benchmark"], "write skein bench WHAT (`skein bench --help` lists it)"),
     ]
 }

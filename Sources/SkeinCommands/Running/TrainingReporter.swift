@@ -189,8 +189,8 @@ final class TrainingReporter: Sendable {
     func stopOnInterrupt() {
         io.interrupt.listen { [self] in
             warn(
-                "stopping after this step, and its validation if it has one, with a checkpoint; "
-                    + "interrupt again to stop at once")
+                "stopping after this step, and its validation if it has one, with a checkpoint (before "
+                    + "the first step without); interrupt again to stop at once")
         }
     }
 

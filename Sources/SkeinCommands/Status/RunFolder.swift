@@ -120,7 +120,9 @@ extension RunFolder {
         return switch state {
         case .running: "a process has this run\(written)"
         case .complete: "the run is complete"
-        case .stopped: "the run was stopped after step \(step); continue it with: \(command)"
+        case .stopped:
+            "the run was stopped \(step == 0 ? "before its first step" : "after step \(step)"); "
+                + "continue it with: \(command)"
         case .ended: "no process has this run; if it was stopped, continue it with: \(command)"
         }
     }

@@ -2,7 +2,7 @@
 struct Pattern: Hashable, Sendable {
     /// `(?=...)` or `(?!...)` right after the `^` with which the whole expression begins.
     struct LookAhead: Hashable, Sendable {
-        /// Of a negative one: a tree of all texts on which it matches in any dialect.
+        /// If it is negative, all texts on which it matches in any dialect.
         var tree: PatternNode
         var isNegative: Bool
     }

@@ -23,7 +23,7 @@ struct PatternParser {
     ///
     /// - Parameters:
     ///   - text: the expression.
-    ///   - demand: of whoever waits for it.
+    ///   - demand: of those who wait for it.
     /// - Returns: the tree and the look-aheads.
     /// - Throws: `PatternFlaw` for the first thing that is wrong or not supported.
     static func parse(
@@ -41,7 +41,7 @@ struct PatternParser {
             pattern.tree = try parser.choice()
         } else {
             pattern.tree = .sequence([.beginning, try parser.sequence()])
-            // It would be the one's of two alternatives.
+            // The look-aheads would belong to the first alternative only.
             if parser.next == "|" { throw parser.flaw(.lookAround, at: 1) }
         }
         if parser.position < parser.text.count { throw parser.flaw(.unmatchedParenthesis) }

@@ -5,7 +5,7 @@ struct ListedValues {
     /// Each once.
     private(set) var values: [JSONValue] = []
     private(set) var forms: Set<[UInt8]> = []
-    /// Of all forms.
+    /// The bytes of all forms.
     private(set) var formBytes = 0
     private let doubles: DoubleForms
 

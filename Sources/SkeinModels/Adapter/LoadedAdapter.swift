@@ -75,7 +75,7 @@ package struct LoadedAdapter: Sendable {
         }
     }
 
-    /// What of a misfit is the model's doing.
+    /// The error of a misfit, if the model is another one than the adapter's.
     ///
     /// - Parameters:
     ///   - error: of the check.

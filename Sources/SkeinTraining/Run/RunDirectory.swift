@@ -145,9 +145,18 @@ package final class RunDirectory: Sendable {
         try DiskStore.isLocked(FilePath.join(path, lockName))
     }
 
+    /// Checks that a path is a directory, or nothing yet.
+    ///
+    /// - Throws: `TrainingError.outputIsFile`; `FileError` if it may not be looked at.
+    package static func checkKind(of path: String) throws {
+        guard let kind = try FileKind.at(path), kind != .directory else { return }
+        throw TrainingError.outputIsFile(path: path)
+    }
+
     private static func hasRun(
         _ path: String, resuming: Bool, in store: any Store
     ) throws -> Bool {
+        try checkKind(of: path)
         let names = try store.names(in: path).filter {
             !companions.contains($0) && !isTemporary($0)
         }

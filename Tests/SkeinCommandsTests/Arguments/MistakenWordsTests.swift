@@ -38,7 +38,7 @@ import Testing
             Self.error(train + ["b.jsonl", "c.jsonl"]) == """
                 error: --data takes one value, and "b.jsonl" is a second one
                   at: skein train
-                  fix: write several with commas: --data a.jsonl,b.jsonl; or give their folder
+                  fix: write several with commas: --data a.jsonl,b.jsonl,c.jsonl
 
                 """)
         for option in ["valid-data", "test-data", "target-modules"] {

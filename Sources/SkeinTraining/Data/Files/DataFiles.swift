@@ -86,7 +86,7 @@ package struct DataFiles: Sendable, Equatable {
             let held = try folder.files(for: .test) ?? folder.files(for: .validation) ?? []
             throw TrainingError.folderToEvaluate(
                 directory: path, option: option,
-                files: held.prefix(8).map(\.path))
+                files: held.count <= 8 ? held.map(\.path) : [])
         }
         return files
     }
