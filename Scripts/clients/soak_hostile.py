@@ -77,9 +77,14 @@ async def large_body(soak, rng):
 
 
 async def huge_schema(soak, rng):
-    schema = rng.choice([{"enum": [f"w{n}" for n in range(20000)]}, {"type": "string", "maxLength": 10**9},
-                         {"type": "string", "pattern": "((a{1,100}){1,100}){1,100}"}, {"not": {}}, {"$ref": "#"}])
-    await refusal(soak, COMPLETION, {**story(16), "guided_json": schema}, [400])
+    """A schema that nothing can be held to, or not all of which, where all of it is asked for."""
+    if rng.random() < 0.5:
+        schema = rng.choice([{"enum": [f"w{n}" for n in range(20000)]}, {"$ref": "#"}])
+        form = {"guided_json": schema}
+    else:
+        schema = rng.choice([{"type": "string", "pattern": "((a{1,100}){1,100}){1,100}"}, {"not": {}}])
+        form = {"response_format": {"type": "json_schema", "json_schema": {"name": "huge", "strict": True, "schema": schema}}}
+    await refusal(soak, COMPLETION, {**story(16), **form}, [400])
 
 
 async def leaves_early(soak, rng):
