@@ -32,7 +32,7 @@ async def wrong_json(soak, rng):
 
 
 async def wrong_values(soak, rng):
-    wrong = rng.choice([{"temperature": -1}, {"temperature": "hot"}, {"n": 0}, {"n": 1e9}, {"max_tokens": -1}, {"stop": [""]}, {"stop": 5},
+    wrong = rng.choice([{"temperature": -1}, {"temperature": "hot"}, {"n": 0}, {"n": 1e9}, {"max_tokens": -2}, {"stop": [""]}, {"stop": 5},
                         {"logit_bias": {"x": 1}}, {"seed": "a"}, {"stream": "yes"}, {"prompt": {}}, {"prompt": []}, {"prompt": [[]]},
                         {"guided_regex": "(?=a)"}, {"top_p": 2}, {"model": 5}, {"logprobs": 99}])
     await refusal(soak, COMPLETION, {**story(4), **wrong}, [400])
