@@ -1,12 +1,13 @@
 """How long keyed requests wait while 70 other clients hold connections and bodies: bench-serve's part siege."""
 import asyncio, http.client, json, os, threading, time, urllib.parse
 
-from soak_siege import SIEGES
+from soak_siege import FLOODS, SIEGES
 
 KEY = "asker"
 BESIEGER = "siege"
 CLIENTS = 70
 BOUND = 1.0  # seconds: no keyed request may take longer
+FLOOD_BOUND = 10.0  # the same while another key's answers are decoded beside it
 
 
 class Besiegers:
@@ -82,6 +83,7 @@ def run(bench):
             worst = max(times)
             found[name] = {"requests": len(times), "worst_seconds": worst, "refusals": others}
             print(f"{name}: {len(times)} keyed requests, worst {worst:.3f} s, refusals: {others or 'none'}", flush=True)
-            with bench.checks(f"{CLIENTS} {name}: no keyed request above {BOUND:g} s"):
-                assert worst <= BOUND, f"worst {worst:.3f} s, {others}"
+            bound = FLOOD_BOUND if siege in FLOODS else BOUND
+            with bench.checks(f"{CLIENTS} {name}: no keyed request above {bound:g} s"):
+                assert worst <= bound, f"worst {worst:.3f} s, {others}"
     return found

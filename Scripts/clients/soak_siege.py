@@ -98,5 +98,5 @@ async def floods_of_prompts(port, key):
     await flood(port, key, {"prompt": prompts, "max_tokens": 1})
 
 
-SIEGES = [keyless_bodies, trickled_keyless_bodies, trickled_heads, slow_readers, keyed_bodies, trickled_keyed_bodies,
-          floods_of_answers, floods_of_prompts]
+FLOODS = [floods_of_answers, floods_of_prompts]
+SIEGES = [keyless_bodies, trickled_keyless_bodies, trickled_heads, slow_readers, keyed_bodies, trickled_keyed_bodies, *FLOODS]
