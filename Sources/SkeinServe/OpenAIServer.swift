@@ -208,9 +208,13 @@ package final class OpenAIServer: Sendable {
 
     /// Takes no more requests and lets those that are under way have their answers.
     ///
+    /// - Parameters:
+    ///   - grace: how long they may take.
+    ///   - last: how long the engine may then take to end what it does for the others, so that the log has
+    ///     it: a step.
     /// - Returns: whether all were answered within `grace`.
     @discardableResult
-    package func drain(grace: Duration) -> Bool {
+    package func drain(grace: Duration, last: Duration = .seconds(1)) -> Bool {
         follower?.stop()
         http.drain()
         let deadline = ContinuousClock.now + grace
@@ -228,7 +232,7 @@ package final class OpenAIServer: Sendable {
             // within a step.
             let left = DispatchSemaphore(value: 0)
             box.post { $0.cutOff { left.signal() } }
-            _ = left.wait(timeout: .now() + 1)
+            _ = left.wait(timeout: .now() + last / .seconds(1))
             http.stop(grace: .seconds(1))
         }
         http.stop()

@@ -28,7 +28,8 @@ import Testing
             let waiting = try server.client()
             try server.send("POST", "/v1/completions", "{\(long)}", to: waiting)
             try server.wait(for: ["answers_running": 2, "answers_waiting": 1])
-            #expect(!server.server.drain(grace: .zero))
+            // However busy the machine is, the engine ends its step.
+            #expect(!server.server.drain(grace: .zero, last: .seconds(600)))
             for client in [whole, waiting] {
                 let response = try #require(try client.response())
                 #expect(response.status == 503)

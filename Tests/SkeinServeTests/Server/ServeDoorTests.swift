@@ -54,7 +54,7 @@ import Testing
             // The connection is the same one.
             #expect(try ask(client, "GET", "/health").text == "{\"status\":\"ok\"}\n")
             #expect(try ask(client, "GET", "/v1/models", key).status == 200)
-            #expect(server.drain(grace: .seconds(30)))
+            #expect(server.drain(grace: .seconds(600)))
         }
     }
 
