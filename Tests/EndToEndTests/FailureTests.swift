@@ -99,7 +99,7 @@ struct FailureTests {
             func job(_ change: (inout TrainingConfiguration) -> Void = { _ in }) throws
                 -> TrainingJob
             {
-                var configuration = TrainingConfiguration()
+                var configuration = TrainingConfiguration.fixed
                 // A packed batch of validation takes more than a step that recomputes two small
                 // ones.
                 configuration.validationSplit = 0

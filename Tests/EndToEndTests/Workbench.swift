@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// A temporary directory with a tiny model and a few rows, and runs of the real `skein` in it.
@@ -62,14 +63,15 @@ struct Workbench {
         }.joined()
     }
 
-    /// The words of `skein train` with the bench's model and rows.
+    /// The words of `skein train` with the bench's model and rows, and the recipe of goldens, but in a run
+    /// that starts from an adapter, which has its own.
     func trainWords(
         _ output: String, _ more: [String] = [], model: String? = nil, data: String? = nil
     ) -> [String] {
         [
             "train", "--model", model ?? self.model, "--data", data ?? self.data,
             "--output", path(output),
-        ] + more
+        ] + (more.contains("--init-adapter") ? [] : TrainingConfiguration.fixedWords) + more
     }
 
     /// What a harness trains: the bench's model and rows.

@@ -18,7 +18,7 @@ struct MLflowTests {
             try AtomicFile.makeDirectory(self.path)
             try RunFile(
                 version: "1", fingerprint: "engine", model: model, data: "d",
-                modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration()
+                modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration.fixed
             ).write(to: self.path + "/run.json")
         }
 

@@ -12,7 +12,7 @@ import Testing
 struct ClusterNodeTests {
     private struct Bench {
         let directory: String
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
 
         var model: String { directory + "/tiny.gguf" }
 

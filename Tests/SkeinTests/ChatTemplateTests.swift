@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 @testable import Skein
@@ -80,7 +81,7 @@ import Testing
                 try await Evaluation.measure(
                     model, data: rows, recipe: recipe, machine: Machine(threads: 1))
             }
-            var recipe = Recipe()
+            var recipe = Recipe(.fixed)
             let plain = try await measure(recipe)
             recipe.chatTemplate = "zephyr"
             #expect(try await measure(recipe).loss != plain.loss)

@@ -23,7 +23,7 @@ import Testing
 
         /// The hash of the adapter that `skein train` makes.
         func reference(seed: Int = 0) throws -> String {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.seed = seed
             configuration.iterations = 8
             configuration.checkpointEvery = 2
@@ -378,7 +378,7 @@ import Testing
 
 extension Recipe {
     fileprivate static func short(seed: Int = 0) -> Recipe {
-        var recipe = Recipe()
+        var recipe = Recipe(.fixed)
         recipe.seed = seed
         recipe.iterations = 8
         return recipe

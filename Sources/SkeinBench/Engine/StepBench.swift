@@ -28,7 +28,7 @@ package struct StepBench {
     init(
         modelPath: String, microBatchTokens: Int, compute: ComputeType, threads: Int
     ) throws {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.compute = compute
         let model = try ModelDirectory.open(modelPath)
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)

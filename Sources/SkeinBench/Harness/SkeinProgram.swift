@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinTraining
 
 /// The `skein` that a harness starts, and what ends its waiting.
 package struct SkeinProgram: Sendable {
@@ -42,9 +43,10 @@ package struct Workload: Sendable {
     /// The directory of a run.
     package func path(_ output: String) -> String { directory + "/" + output }
 
-    /// The options that every run has.
+    /// The options that every run has; those that follow may say otherwise.
     func words(_ output: String) -> [String] {
         ["--model", model, "--data", data, "--output", path(output)]
+            + TrainingConfiguration.fixedWords
     }
 
     /// Seconds that a run may take: longer than any that is measured.

@@ -50,7 +50,7 @@ struct PreparedGradients: Sendable {
 
     /// The options of that run.
     static func configuration(_ codec: GradientCodec) -> TrainingConfiguration {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.gradientCodec = codec
         return configuration
     }

@@ -19,7 +19,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let run = RunFile(
                 version: "0.1.0", fingerprint: "engine 1", model: "m.gguf", data: "d.jsonl",
-                modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration())
+                modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration.fixed)
             try run.write(to: directory + "/run.json")
             let ledger = try Ledger(path: directory + "/ledger.jsonl", keepingThroughStep: 0)
             let metrics = try Metrics(path: directory + "/metrics.jsonl", keepingThroughStep: 0)

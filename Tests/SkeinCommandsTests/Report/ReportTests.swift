@@ -16,7 +16,7 @@ struct ReportTests {
     ) throws -> String {
         let path = parent + "/" + name
         try AtomicFile.makeDirectory(path)
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         try configuration.set("rank", to: String(rank))
         try RunFile(
             version: "1", fingerprint: "engine", model: "/m/<b>.gguf", data: "d",

@@ -20,7 +20,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
             let path = directory + "/run"
             try AtomicFile.makeDirectory(path)
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.iterations = iterations
             try RunFile(
                 version: "0.1.0", fingerprint: "engine 1", model: "m.gguf", data: "d.jsonl",

@@ -50,7 +50,7 @@ struct ClusterSourceTests {
     }
 
     private static let parameterCount = 4
-    private static let recipe = WorkRecipe(model: [], TrainingConfiguration())
+    private static let recipe = WorkRecipe(model: [], TrainingConfiguration.fixed)
 
     private func withBench(_ body: (Bench) throws -> Void) throws {
         let loop = try EventLoop(name: "shell")
@@ -71,7 +71,7 @@ struct ClusterSourceTests {
         let source = ClusterSource(
             desk: CoordinatorDesk(shell: shell, counts: counts), inbox: inbox,
             recipe: Self.recipe,
-            configuration: TrainingConfiguration(), parameterCount: Self.parameterCount,
+            configuration: TrainingConfiguration.fixed, parameterCount: Self.parameterCount,
             shouldStop: { false })
         try body(Bench(shell: shell, inbox: inbox, source: source))
     }

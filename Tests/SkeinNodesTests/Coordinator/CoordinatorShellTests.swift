@@ -43,7 +43,7 @@ struct CoordinatorShellTests {
             try AtomicFile.write(
                 "{\"prompt\": \"a?\", \"completion\": \"the answer\"}\n",
                 to: directory + "/rows.jsonl")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.validationSplit = 0
             let job = try TrainingJob(
                 configuration: configuration, modelPath: directory + "/tiny.gguf",

@@ -8,7 +8,7 @@ import Testing
 @Suite("checks of results")
 struct ResultCheckTests {
     private static let count = 1000
-    private static let recipe = WorkRecipe(model: [], TrainingConfiguration())
+    private static let recipe = WorkRecipe(model: [], TrainingConfiguration.fixed)
     private static let round = LeasedRound(
         number: 7, label: .step(3), kind: .gradient, step: 3,
         rows: (0..<4).map { index in
@@ -79,12 +79,12 @@ struct ResultCheckTests {
                     differences: [], snapshot: nil)
             ).inputs(0, recipe).digest.bytes
         }
-        var options = TrainingConfiguration()
+        var options = TrainingConfiguration.fixed
         options.seed = 1
         let good = candidate(0).result.inputs
         #expect(digest(Self.recipe) == good, "the round's number and the version do not matter")
         let others = [
-            digest(WorkRecipe(model: [1], TrainingConfiguration())),
+            digest(WorkRecipe(model: [1], TrainingConfiguration.fixed)),
             digest(WorkRecipe(model: [], options)), digest(Self.recipe, parameters: 5),
             digest(Self.recipe, step: 4), digest(Self.recipe, row: 1),
             digest(Self.recipe, ids: [1, 2, 3, 5]), digest(Self.recipe, kind: .evaluation),

@@ -10,7 +10,7 @@ import Testing
 struct LocalMessagesTests {
     private static let count = 5
     private static let settings: LocalSettings? = {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
         configuration.deltaCodec = .topk
         configuration.topkDensity = 0.5
@@ -143,7 +143,7 @@ struct LocalMessagesTests {
             var payload = LocalPayload(
                 name: state.digest.bytes, change: packed, state: wantsState ? state.packed : [])
             change(&payload)
-            let recipe = WorkRecipe(model: [], TrainingConfiguration())
+            let recipe = WorkRecipe(model: [], TrainingConfiguration.fixed)
             let result = WorkResult(
                 key: WorkKey(round: 1, index: 0), attempt: 1, kind: .local, tokens: 9,
                 lossTokens: 6, correct: 0, lossSum: 2,
@@ -174,7 +174,7 @@ struct LocalMessagesTests {
     func bounds() throws {
         let settings = try #require(Self.settings)
         let bounds = [10, 20].map { every in
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.saveStateEvery = every
             return LocalBounds(settings, configuration, count: Self.count)
         }
@@ -183,7 +183,7 @@ struct LocalMessagesTests {
         #expect(difference == 10 * (StateReplay.roundBytes + change))
         #expect(bounds[0].resultBytes == bounds[1].resultBytes)
         #expect {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.saveStateEvery = 100
             try RunIdentity.checkSizes(
                 parameterCount: 100_000_000, codec: .fp32,

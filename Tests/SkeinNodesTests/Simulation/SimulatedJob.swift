@@ -184,7 +184,7 @@ final class SimulatedJob: Sendable {
     }
 
     private static func configuration(_ number: Int) -> TrainingConfiguration {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.rank = 1 + number % 2
         configuration.targetModules = [.query, .value]
         configuration.layers = .last(1)

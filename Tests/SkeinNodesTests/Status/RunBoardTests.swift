@@ -163,7 +163,7 @@ struct RunBoardTests {
             let rows = (0..<40).map { "{\"prompt\": \"\($0)?\", \"completion\": \"\($0)\"}\n" }
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
             let job = try TrainingJob(
-                configuration: TrainingConfiguration(), modelPath: model,
+                configuration: TrainingConfiguration.fixed, modelPath: model,
                 dataPath: directory + "/rows.jsonl", version: "test")
             let board = RunBoard()
             #expect(board.report == nil)

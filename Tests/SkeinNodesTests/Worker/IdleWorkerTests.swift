@@ -51,7 +51,7 @@ struct IdleWorkerTests {
                 "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
             }
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.maxLength = 64
             configuration.epochs = 8
             configuration.batchSize = 1

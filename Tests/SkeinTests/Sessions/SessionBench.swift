@@ -29,7 +29,7 @@ struct SessionBench {
     func place(_ name: String) -> String { directory + "/" + name }
 
     func parameters(seed: Int = 0, from adapter: Adapter? = nil) -> AdapterTrainer.Parameters {
-        var recipe = Recipe()
+        var recipe = Recipe(.fixed)
         recipe.seed = seed
         return AdapterTrainer.Parameters(
             model: model, recipe: recipe, machine: Machine(threads: 1), startingFrom: adapter)
@@ -73,7 +73,7 @@ struct SessionBench {
 
     /// What `skein train` runs, in a directory of its own.
     func commandLine(_ name: String, seed: Int = 0, resuming: Bool = false) throws -> RunEnding {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.seed = seed
         configuration.iterations = 8
         configuration.reportEvery = 2

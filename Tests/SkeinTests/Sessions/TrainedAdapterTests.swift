@@ -130,7 +130,7 @@ import Testing
             let rows = directory + "/rows.jsonl"
             let few = text.split(separator: "\n").prefix(12).joined(separator: "\n")
             try AtomicFile.write(few, to: rows)
-            var recipe = Recipe()
+            var recipe = Recipe(.fixed)
             recipe.maxLength = 48
             let settings = SessionParameters(
                 sessionDirectory: URL(fileURLWithPath: directory + "/a"), reportInterval: 1,

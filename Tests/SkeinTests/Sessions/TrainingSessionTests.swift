@@ -143,7 +143,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let record = SessionRecord(
                 date: Date(), workingDirectory: directory, model: "m.gguf", data: "rows.jsonl",
-                keepsTokens: true, configuration: TrainingConfiguration())
+                keepsTokens: true, configuration: TrainingConfiguration.fixed)
             #expect(record.found("rows.jsonl") == directory + "/rows.jsonl")
             #expect(record.found("/rows.jsonl") == "/rows.jsonl")
             var other = record

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 @testable import Skein
@@ -232,7 +233,7 @@ import Testing
             }
             #expect(empty?.code == .badData)
             func refusal(_ change: (inout Recipe) -> Void) -> SkeinError? {
-                var recipe = Recipe()
+                var recipe = Recipe(.fixed)
                 change(&recipe)
                 return #expect(throws: SkeinError.self) {
                     try UpdateTask(

@@ -105,7 +105,7 @@ import Testing
             #expect(throws: AdapterError.magnitudes(run: false)) {
                 try dora.parameters.fitted(to: plain.parameters.shape, nil)
             }
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.initAdapter = Self.folder
             try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) { model }
             #expect(configuration.dora == true && configuration.rank == 2)
@@ -123,7 +123,7 @@ import Testing
                 ("peft-rslora", true, 6),
                 ("peft-rslora", false, Double(Float(6 / 2.0.squareRoot())) * 2),
             ] {
-                var configuration = TrainingConfiguration()
+                var configuration = TrainingConfiguration.fixed
                 configuration.initAdapter = LoadedAdapterTests.folder + "/" + name
                 if stabilizes { configuration.rslora = true }
                 try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) { model }

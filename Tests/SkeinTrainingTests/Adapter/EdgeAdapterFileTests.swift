@@ -277,7 +277,7 @@ import Testing
                     let path = directory + "/\(targets.count) \(layers.count)"
                     let own = adapter(targets, model, layers: layers)
                     try export(own, model).write(.peft, to: path)
-                    var configuration = TrainingConfiguration()
+                    var configuration = TrainingConfiguration.fixed
                     configuration.initAdapter = path
                     try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {
                         model

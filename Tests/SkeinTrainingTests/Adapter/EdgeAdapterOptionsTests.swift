@@ -11,7 +11,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             try configuration.set("target-modules", to: "lm_head,q_proj,embed_tokens")
             #expect(configuration.targetModules == [.query, .embedding, .head])
             #expect(configuration.recipeTexts["target-modules"] == "q_proj,embed_tokens,lm_head")

@@ -10,7 +10,7 @@ import Testing
     private func lora(
         _ options: [(String, String)], of model: ModelConfiguration
     ) throws -> LoRAConfiguration {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         for (name, text) in options { try configuration.set(name, to: text) }
         return try configuration.lora(for: model)
     }
@@ -68,10 +68,10 @@ import Testing
 
     @Test("the text of patterns is sorted, may be repeated, and is read back")
     func text() throws {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         try configuration.set("rank-pattern", to: "v_proj=4,down_proj=16")
         #expect(configuration.rankPattern == ["down_proj": 16, "v_proj": 4])
-        var other = TrainingConfiguration()
+        var other = TrainingConfiguration.fixed
         try other.set("rank-pattern", to: "down_proj=16,v_proj=4")
         #expect(other == configuration && other.digest == configuration.digest)
         #expect(configuration.recipeTexts["rank-pattern"] == "down_proj=16,v_proj=4")

@@ -74,7 +74,7 @@ import Testing
         }
         #expect(encoded.map(\.ids) == expected.ids)
         let engine = try MicroBatchEngine(
-            model: model, adapter: nil, configuration: TrainingConfiguration(),
+            model: model, adapter: nil, configuration: TrainingConfiguration.fixed,
             residence: .resident, positions: 256, threads: 1)
         let judged = try RowEvaluation.run(
             encoded, engine: engine, parameters: nil,

@@ -204,7 +204,7 @@ import Testing
             try AtomicFile.write(
                 #"{"prompt": "he", "completion": "in"}"#, to: directory + "/rows.jsonl")
             for (name, value) in [("prompt-format", "eos"), ("template-argument", "xyzzy=1")] {
-                var configuration = TrainingConfiguration()
+                var configuration = TrainingConfiguration.fixed
                 try configuration.set("template-date", to: "2024-07-26")
                 try configuration.set("validation-split", to: "0")
                 try configuration.set(name, to: value)

@@ -9,7 +9,7 @@ import Testing
         _ text: String, validation: String? = nil, test: String? = nil,
         format: PromptFormat = .chat, edit: (inout TrainingConfiguration) -> Void = { _ in }
     ) throws -> DataReport {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.epochs = 100
         edit(&configuration)
         return try TestPaths.withTemporaryDirectory { directory in

@@ -18,7 +18,7 @@ struct InitialReferenceTests {
         func request(
             _ output: String, _ change: (inout TrainingConfiguration) -> Void
         ) -> RunRequest {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             (configuration.loss, configuration.dropout, configuration.threads) = (.dpo, 0, 1)
             (configuration.epochs, configuration.learningRate) = (2, 0.01)
             (configuration.microBatchTokens, configuration.maxLength) = (64, 64)

@@ -66,7 +66,7 @@ import Testing
     @Test("options of losses need a loss that has them")
     func options() throws {
         func error(_ change: (inout TrainingConfiguration) -> Void) -> TrainingError? {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             change(&configuration)
             do throws(TrainingError) {
                 try configuration.checkLoss()
@@ -98,7 +98,7 @@ import Testing
                 $0.loss = .dpo
                 ($0.localSteps, $0.logicalWorkers) = (2, 2)
             } == .badCombination(flag: "loss dpo", problem: .excludes("local-steps")))
-        var simpo = TrainingConfiguration()
+        var simpo = TrainingConfiguration.fixed
         simpo.loss = .simpo
         #expect(simpo.preferenceLoss?.beta == 2 && simpo.preferenceLoss?.gamma == 1)
     }

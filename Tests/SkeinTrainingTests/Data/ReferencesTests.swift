@@ -51,7 +51,7 @@ import Testing
                 "{\"prompt\": \"\($0)?\", \"chosen\": \"the answer is \($0)\", \"rejected\": \"\($0)\"}\n"
             }
             try AtomicFile.write(rows.joined(), to: directory + "/pairs.jsonl")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             (configuration.loss, configuration.microBatchTokens) = (.dpo, 24)
             let job = try TrainingJob(
                 configuration: configuration, modelPath: directory + "/tiny.gguf",

@@ -70,7 +70,7 @@ import Testing
 
     @Test("a run that does not give the new options has the digest that it had")
     func digest() throws {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         let without = configuration.digest
         #expect(!configuration.recipeTexts.keys.contains("split-by"))
         configuration.splitBy = .row

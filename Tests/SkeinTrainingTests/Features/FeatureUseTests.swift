@@ -17,7 +17,7 @@ import Testing
         let path = directory + "/tiny.gguf"
         try TinyModel().writeGGUF(to: path)
         let model = try ModelDirectory.open(path)
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         try configuration.set("layers", to: "1")
         let shape = AdapterShape(
             try configuration.lora(for: model.configuration), model: model.configuration)

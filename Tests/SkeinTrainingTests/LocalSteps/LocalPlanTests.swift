@@ -72,7 +72,7 @@ import Testing
     @Test("options that need or exclude each other are refused, with both names")
     func combinations() throws {
         func problem(_ change: (inout TrainingConfiguration) -> Void) -> TrainingError? {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             change(&configuration)
             do throws(TrainingError) {
                 _ = try LocalSettings(configuration)

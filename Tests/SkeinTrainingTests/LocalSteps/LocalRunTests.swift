@@ -16,7 +16,7 @@ import Testing
             _ name: String, resuming: Bool = false, threads: Int = 2, stopAfter: Int = .max,
             isSparing: Bool = false, _ change: (inout TrainingConfiguration) -> Void = { _ in }
         ) throws -> (run: RunDirectory, digest: String?, outcome: TrainingLoop.Outcome) {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             (configuration.localSteps, configuration.logicalWorkers) = (2, 3)
             configuration.deltaCodec = .topk
             configuration.topkDensity = 0.2
@@ -280,7 +280,7 @@ import Testing
     @Test("a state that is rebuilt from any earlier round is the same, and the store forgets")
     func replays() throws {
         try withBench { bench in
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
             configuration.deltaCodec = .int8
             let job = try TrainingJob(

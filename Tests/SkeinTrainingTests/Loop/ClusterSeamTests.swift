@@ -22,7 +22,7 @@ import Testing
                 "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
             }
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.gradientCodec = codec
             configuration.validationSplit = 0
             let job = try TrainingJob(
@@ -107,7 +107,7 @@ import Testing
 
     @Test("a configuration reads back from its bytes; damaged bytes are an error")
     func configuration() throws {
-        var original = TrainingConfiguration()
+        var original = TrainingConfiguration.fixed
         for (name, text) in [
             ("gradient-codec", "bf16"), ("layers", "1-3"), ("learning-rate", "3e-5"),
             ("iterations", "12"), ("seed", "9007199254740993"), ("valid-data", "a \"b\".jsonl"),

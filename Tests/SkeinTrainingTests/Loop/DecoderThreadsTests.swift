@@ -96,7 +96,7 @@ import Testing
             }
             try rows.joined().write(
                 toFile: directory + "/rows.jsonl", atomically: true, encoding: .utf8)
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.microBatchTokens = 1
             configuration.batchSize = 4
             configuration.validationSplit = 0.5

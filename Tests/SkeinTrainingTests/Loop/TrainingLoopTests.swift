@@ -35,7 +35,7 @@ import Testing
         interruptsValidation: Bool = false, keeping: Int = 3, epochs: Int = 2,
         judge: ((Int) -> Double)? = nil, admitting: Bool = false, events: inout [String]
     ) throws -> TrainingLoop.Outcome {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.checkpointEvery = 2
         configuration.epochs = epochs
         configuration.keepCheckpoints = keeping

@@ -27,7 +27,7 @@ struct ValidationRunTests {
         report: @escaping (TrainingLoop.Event) throws -> Void = { _ in },
         _ change: (inout TrainingConfiguration) -> Void
     ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.epochs = 2
         configuration.maxLength = 64
         configuration.threads = 1
@@ -271,7 +271,7 @@ struct ValidationRunTests {
                 ("validate-every", "2"), ("best-metric", "loss"), ("validate-at-start", "on"),
                 ("require-improvement", "on"),
             ] {
-                var configuration = TrainingConfiguration()
+                var configuration = TrainingConfiguration.fixed
                 configuration.validationSplit = 0
                 try configuration.set(flag, to: value)
                 let error = #expect(throws: TrainingError.self) {
@@ -290,7 +290,7 @@ struct ValidationRunTests {
                     dataPath: directory + "/rows.jsonl", version: "test")
                 #expect(job.validation.count == 20)
             }
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             (configuration.requireImprovement, configuration.validateAtStart) = (true, false)
             #expect(
                 throws: TrainingError.badCombination(

@@ -82,7 +82,7 @@ import Testing
             ("base_model.model.lm_head.lora_A.weight", [1, 2]),
             ("base_model.model.lm_head.lora_B.weight", [3, 1]),
         ])
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         #expect(configuration.rateFactor(layout) == nil)
         configuration.loraPlusRatio = 8
         configuration.learningRate = 2e-3

@@ -15,7 +15,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/tiny.gguf"
             try tiny.writeGGUF(to: path)
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.targetModules = TargetModule.allCases
             change(&configuration)
             return try KnownAnswer.digest(configuration, ModelDirectory.open(path)).description

@@ -51,7 +51,7 @@ import Testing
 
     @Test("a warm-up ratio is a share of the scheduled steps, rounded up")
     func ratio() throws {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.schedule = .linear
         configuration.warmupRatio = 0.1
         try configuration.checkRecipe()
@@ -65,7 +65,7 @@ import Testing
     @Test("options of schedules that need or exclude each other are refused, with both names")
     func combinations() {
         func problem(_ change: (inout TrainingConfiguration) -> Void) -> TrainingError? {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             change(&configuration)
             do throws(TrainingError) {
                 try configuration.checkRecipe()

@@ -11,7 +11,7 @@ import Testing
     private func run(
         _ directory: String, _ output: String, resuming: Bool = false, stops: Bool = false
     ) throws -> (outcome: TrainingLoop.Outcome, validations: [Int]) {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.batchSize = 2
         configuration.maxLength = 64
         configuration.iterations = 3

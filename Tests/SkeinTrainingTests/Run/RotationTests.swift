@@ -17,7 +17,7 @@ import Testing
             try AtomicFile.write(
                 "{\"prompt\": \"a?\", \"completion\": \"the answer\"}\n",
                 to: directory + "/rows.jsonl")
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             configuration.validationSplit = 0
             return try TrainingJob(
                 configuration: configuration, modelPath: directory + "/tiny.gguf",

@@ -12,7 +12,7 @@ import Testing
     private func runFile() -> RunFile {
         RunFile(
             version: "0.1", fingerprint: "engine 1", model: "m.gguf", data: "d.jsonl",
-            modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration())
+            modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration.fixed)
     }
 
     private func runFile(_ edit: (inout RunFile) throws -> Void) rethrows -> RunFile {
@@ -210,7 +210,7 @@ import Testing
         func digest(_ edit: (inout TrainingConfiguration) -> Void = { _ in }) throws
             -> SHA256.Digest
         {
-            var configuration = TrainingConfiguration()
+            var configuration = TrainingConfiguration.fixed
             edit(&configuration)
             let shape = AdapterShape(try configuration.lora(for: model), model: model)
             return try ResolvedRecipe.digest(configuration, shape)
@@ -235,7 +235,7 @@ import Testing
         "a run has the digests that earlier versions gave it, whatever options came since",
         .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
     func pinned() throws {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         (configuration.iterations, configuration.maxLength) = (4, 64)
         let path = try #require(TestPaths.model)
         let model = try ModelDirectory.open(path).configuration

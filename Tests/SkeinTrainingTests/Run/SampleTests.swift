@@ -56,7 +56,7 @@ struct SampleTests {
         _ directory: String, prompts: [String]?, resuming: Bool = false, steps: Int? = nil,
         threads: Int = 1
     ) throws -> (samples: [SampleMetrics], digest: String) {
-        var configuration = TrainingConfiguration()
+        var configuration = TrainingConfiguration.fixed
         configuration.epochs = 2
         configuration.maxLength = 64
         configuration.threads = threads

@@ -16,7 +16,7 @@ import Testing
             encoder: ToyTokenizer.encoder(), format: .chat, trainedTurns: .all, maximumLength: 64
         ).encode(file)
         let plan = StepPlan(
-            TrainingConfiguration(), lengths: encoded.rows.map(\.ids.count), costs: [])
+            TrainingConfiguration.fixed, lengths: encoded.rows.map(\.ids.count), costs: [])
         return DataDigests(training: encoded.rows, validation: [], plan: plan).rows
     }
 
