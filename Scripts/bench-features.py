@@ -10,6 +10,7 @@ import time
 
 SKEIN, MODEL, PAIRS = sys.argv[1:4]
 ROWS = int(sys.argv[4])
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "named.json")
 LAYERS, EPOCHS = 8, 3
 RECIPES = [
     {"name": "r8", "rank": 8},
@@ -22,7 +23,8 @@ HASH = re.compile(r"^sha256: ([0-9a-f]{64})$", re.M)
 
 def train(output, data, *more):
     began = time.monotonic()
-    words = [SKEIN, "train", "--model", MODEL, "--data", data, "--output", output, "--validation-split", "0.05", *more]
+    words = [SKEIN, "train", "--config", NAMED, "--model", MODEL, "--data", data, "--output", output,
+             "--validation-split", "0.05", *more]
     process = subprocess.run(words, capture_output=True, text=True)
     if process.returncode != 0:
         sys.exit(process.stderr[-4000:])

@@ -12,6 +12,7 @@ import time
 import urllib.request
 
 SKEIN, MODEL, DIRECTORY = sys.argv[1:4]
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "named.json")
 ROWS = f"{DIRECTORY}/rows.jsonl"
 STORE = f"{DIRECTORY}/mlflow.db"
 NAMES = {
@@ -72,8 +73,8 @@ class Run:
         self.output = f"{DIRECTORY}/{name}"
         self.log = f"{DIRECTORY}/{name}.log"
         environment = dict(os.environ, MLFLOW_EXPERIMENT_NAME="skein check")
-        command = [SKEIN, "train", "--model", MODEL, "--data", ROWS, "--output", self.output, "--max-length", "128",
-                   "--validation-split", "0.1", "--checkpoint-every", "4", "--mlflow", URL, *more]
+        command = [SKEIN, "train", "--config", NAMED, "--model", MODEL, "--data", ROWS, "--output", self.output,
+                   "--max-length", "128", "--validation-split", "0.1", "--checkpoint-every", "4", "--mlflow", URL, *more]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(self.log, "a"), env=environment)
 
     def text(self):

@@ -15,6 +15,7 @@ from playwright.sync_api import sync_playwright
 SKEIN, MODEL, DIRECTORY = sys.argv[1:4]
 IMAGES = sys.argv[4] if len(sys.argv) > 4 else ""
 OUT = os.path.join(DIRECTORY, "run")
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "named.json")
 CURVES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second", "seconds", "workers")
 failures = []
 
@@ -41,9 +42,9 @@ class Run:
 
     def __init__(self):
         self.log = open(os.path.join(DIRECTORY, "coordinator.log"), "wb+")
-        words = ["coordinator", "--listen", "127.0.0.1:0", "--status", "127.0.0.1:0", "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl",
-                 "--output", OUT, "--epochs", "2", "--max-length", "192", "--micro-batch-tokens", "128", "--batch-size", "4", "--patience", "300s",
-                 "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are\u2028you?</b>"]
+        words = ["coordinator", "--config", NAMED, "--listen", "127.0.0.1:0", "--status", "127.0.0.1:0", "--model", MODEL,
+                 "--data", f"{DIRECTORY}/rows.jsonl", "--output", OUT, "--epochs", "2", "--max-length", "192", "--micro-batch-tokens", "128",
+                 "--batch-size", "4", "--patience", "300s", "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are\u2028you?</b>"]
         self.coordinator = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=self.log)
         self.workers = {}
         wait("the coordinator listens", lambda: self.found(rb"listening on (\S+)") and self.found(rb"status: (\S+)"))
@@ -192,8 +193,8 @@ def guarded(browser):
     path = os.path.join(DIRECTORY, "status-token")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
         file.write(secret + "\n")
-    words = ["train", "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl", "--output", f"{DIRECTORY}/guarded", "--epochs", "200",
-             "--max-length", "64", "--batch-size", "2", "--threads", "1", "--status", "127.0.0.1:0", "--status-token-file", path]
+    words = ["train", "--config", NAMED, "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl", "--output", f"{DIRECTORY}/guarded",
+             "--epochs", "200", "--max-length", "64", "--batch-size", "2", "--threads", "1", "--status", "127.0.0.1:0", "--status-token-file", path]
     with open(f"{DIRECTORY}/guarded.log", "wb") as log:
         process = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=log)
 

@@ -14,8 +14,9 @@ SKEIN, MODEL, PAIRS = sys.argv[1:4]
 # H local steps of one row each, on 3 logical workers; states are saved once.
 STEPS, WORKERS, ROUNDS, SAVING = 32, 3, 20, 10
 RATE = "10mbit"
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "named.json")
 COMMON = [
-    "--model", MODEL, "--max-length", "32", "--prompt-format", "eos", "--validation-split", "0.05", "--layers", "8",
+    "--config", NAMED, "--model", MODEL, "--max-length", "32", "--prompt-format", "eos", "--validation-split", "0.05", "--layers", "8",
     "--learning-rate", "5e-4", "--schedule", "cosine",
 ]  # fmt: skip
 LOCAL = [

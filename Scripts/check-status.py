@@ -19,7 +19,7 @@ HOSTILE = 200
 
 def bench(clients):
     """A benchmark with `clients(host, port, stopping)` running beside it; its JSON."""
-    words = ["bench", "wire", "--workers", str(WORKERS), "--steps", str(STEPS), "--json", "--status", "127.0.0.1:0"]
+    words = ["bench", "wire", "--rank", "8", "--workers", str(WORKERS), "--steps", str(STEPS), "--json", "--status", "127.0.0.1:0"]
     process = subprocess.Popen([SKEIN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     port = None
     for line in process.stderr:

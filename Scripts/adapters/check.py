@@ -28,6 +28,7 @@ import models
 import oracle
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+NAMED = os.path.join(HERE, "..", "lib", "named.json")
 LIMIT = 1e-3  # of logits, absolute
 
 
@@ -298,8 +299,8 @@ def check_real(tools, name, gguf, data):
     spell_as_published(folder)
     run = tools.path("run")
     tools.call(
-        tools.skein, "train", "--model", gguf, "--data", data, "--output", run, "--iterations", 2, "--batch-size", 2,
-        "--learning-rate", 1e-3, "--target-modules", "all-linear", "--validation-split", 0)
+        tools.skein, "train", "--config", NAMED, "--model", gguf, "--data", data, "--output", run, "--iterations", 2,
+        "--batch-size", 2, "--learning-rate", 1e-3, "--target-modules", "all-linear", "--validation-split", 0)
     adapter = os.path.join(run, "adapter")
     base = tools.own(folder)
     result.add("base: PEFT", difference(base, tools.torch(load(folder))))

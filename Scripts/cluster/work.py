@@ -1,6 +1,7 @@
 """What the tests of Cluster/ share: a small run, its hash in one process, and waiting for events."""
 
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -11,6 +12,10 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Words for a command line: processes that may not read this clone take them, too.
+NAMED = [
+    word for name, value in json.loads((ROOT / "Scripts/lib/named.json").read_text()).items()
+    for word in ("--" + name, str(value))]
 # An event that has not come after this many seconds never will, however busy the machine is.
 PATIENCE = 180
 
@@ -80,7 +85,7 @@ class Work:
 
     def prepare(self, options):
         self.iterations = int(options[options.index("--iterations") + 1])
-        self.options = options + [
+        self.options = NAMED + options + [
             "--model", self.fetched("fetch-model"), "--data", self.fetched("fetch-data"),
         ]
         alone = self.path("alone")

@@ -20,8 +20,9 @@ from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 import draw
 
 SEED, TOKENS, STEPS = 17, 300, 6
-COMMON = ["--iterations", str(STEPS), "--batch-size", "4", "--micro-batch-tokens", "96", "--max-length", "96",
-          "--validation-split", "0", "--dropout", "0.1", "--learning-rate", "1e-3", "--rank", "3",
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "named.json")
+COMMON = ["--config", NAMED, "--iterations", str(STEPS), "--batch-size", "4", "--micro-batch-tokens", "96",
+          "--max-length", "96", "--validation-split", "0", "--dropout", "0.1", "--learning-rate", "1e-3", "--rank", "3",
           "--target-modules", "all-linear"]
 # What the log of a run with a kill must have, in this order.
 KILLED = [r"worker w0 \(\S+\) joins", "step 1/", r"worker w0 \(\S+\) is gone", r"worker w0 \(\S+\) joins", r"step \d+/"]

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+NAMED = os.path.join(HERE, "..", "lib", "named.json")
 sys.path.insert(0, os.path.join(HERE, "..", "families"))
 import convert  # noqa: E402
 import draw  # noqa: E402
@@ -63,8 +64,9 @@ class Skein:
 def smollm2(skein, model, llama):
     rows, run = os.path.join(skein.directory, "rows.jsonl"), os.path.join(skein.directory, "run")
     modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
-    skein("train", "--model", model, "--data", rows, "--output", run, "--iterations", "8", "--batch-size", "2",
-          "--max-length", "128", "--target-modules", modules, "--learning-rate", "1e-3", "--validation-split", "0")
+    skein("train", "--config", NAMED, "--model", model, "--data", rows, "--output", run, "--iterations", "8",
+          "--batch-size", "2", "--max-length", "128", "--target-modules", modules, "--learning-rate", "1e-3",
+          "--validation-split", "0")
     adapter = os.path.join(run, "adapter")
     expected = skein.loss(model, rows, "--adapter", adapter)
     base = skein.loss(model, rows)

@@ -33,10 +33,11 @@ was_killed() {
     (($1 == 137)) || die "$kind: ${3##*/} ended with $1: $(tail -n 4 "$2")" "fix it first"
 }
 
-# MODEL SEED: the hash that skein train ends with, on $rows.
+# MODEL SEED: the hash that skein train ends with, on $rows. docs/examples/library has the options of named.json, too.
 reference() {
-    "$skein" train --model "$1" --data "$rows" --iterations 8 --max-length 64 --seed "$2" --output "$work/reference-$2" \
-        >"$work/reference.log" 2>&1 || die "skein train failed: $(tail -n 3 "$work/reference.log")" "fix it first"
+    "$skein" train --config "$scripts/lib/named.json" --model "$1" --data "$rows" --iterations 8 --max-length 64 --seed "$2" \
+        --output "$work/reference-$2" >"$work/reference.log" 2>&1 ||
+        die "skein train failed: $(tail -n 3 "$work/reference.log")" "fix it first"
     sha256sum "$work/reference-$2/adapter/adapter_model.safetensors" | cut -d ' ' -f 1
     rm -rf "$work/reference-$2"
 }

@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 IGNORED = -100
+# What peer-train.py has, too.
+NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "named.json")
 BEGINS = ["<bos>", "<|begin_of_text|>"]
 
 
@@ -72,8 +74,8 @@ class Skein:
     def train(self, rows, steps, *options):
         """The figures of each step in metrics.jsonl, and the peak of memory in KiB."""
         folder = os.path.join(self.output, f"run-{self.counter}")
-        _, peak = self("train", "--model", self.model, "--data", rows, "--output", folder, "--validation-split", "0",
-                       "--shuffle", "off", "--iterations", str(steps), "--checkpoint-every", "0", *options)
+        _, peak = self("train", "--config", NAMED, "--model", self.model, "--data", rows, "--output", folder,
+                       "--validation-split", "0", "--shuffle", "off", "--iterations", str(steps), "--checkpoint-every", "0", *options)
         with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as file:
             return [step for step in map(json.loads, file) if "loss_tokens" in step], peak
 
