@@ -8,6 +8,7 @@ of Services are in /etc/hosts. Not here: several nodes, admission, NetworkPolici
 
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ PATIENCE = 300
 MODEL, DATA, SKEIN, WORK = sys.argv[1:5]
 # The options of the run, in place of the manifest's.
 OPTIONS = "--iterations=12 --batch-size=2 --max-length=64 --validation-split=0 --checkpoint-every=4".split()
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Scripts/lib/named.json")) as named:
+    OPTIONS += [f"--{name}={value}" for name, value in json.load(named).items()]
 
 
 def wait(what, is_done):
