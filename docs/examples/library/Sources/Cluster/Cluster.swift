@@ -6,6 +6,14 @@ import Skein
         let words = CommandLine.arguments
         let model = try Model(at: words[1])
         var recipe = Recipe()
+        recipe.rank = 8
+        recipe.alpha = 16
+        recipe.dropout = 0.05
+        recipe.targetModules = ["q_proj", "k_proj", "v_proj", "o_proj"]
+        recipe.learningRate = 1e-4
+        recipe.schedule = .constant
+        recipe.warmupSteps = 0
+        recipe.epochs = 3
         recipe.iterations = 8
         recipe.maxLength = 64
         let coordinator = Coordinator(

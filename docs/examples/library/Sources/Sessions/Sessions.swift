@@ -10,6 +10,14 @@ import Skein
         let settings = SessionParameters(
             sessionDirectory: folder, reportInterval: 1, checkpointInterval: 2, iterations: 8)
         var parameters = AdapterTrainer.Parameters(model: try Model(at: words[1]))
+        parameters.recipe.rank = 8
+        parameters.recipe.alpha = 16
+        parameters.recipe.dropout = 0.05
+        parameters.recipe.targetModules = ["q_proj", "k_proj", "v_proj", "o_proj"]
+        parameters.recipe.learningRate = 1e-4
+        parameters.recipe.schedule = .constant
+        parameters.recipe.warmupSteps = 0
+        parameters.recipe.epochs = 3
         parameters.recipe.maxLength = 64
         let session =
             AdapterTrainer.hasSession(in: folder)

@@ -8,6 +8,14 @@ import Skein
         try await withThrowingTaskGroup { group in
             for seed in words.dropFirst(4) {
                 var recipe = Recipe()
+                recipe.rank = 8
+                recipe.alpha = 16
+                recipe.dropout = 0.05
+                recipe.targetModules = ["q_proj", "k_proj", "v_proj", "o_proj"]
+                recipe.learningRate = 1e-4
+                recipe.schedule = .constant
+                recipe.warmupSteps = 0
+                recipe.epochs = 3
                 recipe.seed = Int(seed) ?? 0
                 recipe.iterations = 8
                 recipe.maxLength = 64
