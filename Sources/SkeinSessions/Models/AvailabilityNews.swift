@@ -61,7 +61,7 @@ final class AvailabilityNews: Sendable {
         repeat {
             do {
                 try await Task.sleep(for: .seconds(SessionLimits.lookSeconds))
-                try await Aside.run { [self] in look() }
+                try await Aside.run { [self] in _ = look() }
             } catch {
                 // The system refuses a thread: the next look may have one.
             }
@@ -77,7 +77,11 @@ final class AvailabilityNews: Sendable {
     }
 
     /// Looks at all models that were read, and tells of those that have changed since.
-    func look() {
+    ///
+    /// - Returns: those that have changed.
+    @discardableResult
+    func look() -> [SystemLanguageModel] {
+        var changed: [SystemLanguageModel] = []
         let read = state.withLock { state in state.listeners.values.filter { $0.seen != nil } }
         for listener in read {
             guard let model = listener.model else { continue }
@@ -87,6 +91,8 @@ final class AvailabilityNews: Sendable {
                 state.listeners[ObjectIdentifier(model)] = Listener(model: model, seen: sight)
             }
             model.mayHaveChanged()
+            changed.append(model)
         }
+        return changed
     }
 }

@@ -65,8 +65,8 @@ struct AvailabilityTests {
             }
             let isThere = observe(model.isAvailable, expecting: false)
             let context = observe(model.contextSize, expecting: 4096)
-            AvailabilityNews.shared.look()
-            #expect(!isThere.isTold && !context.isTold)
+            // All are told when any model of this process is loaded, as other tests do meanwhile.
+            #expect(!AvailabilityNews.shared.look().contains { $0 === model })
             _ = try SessionCase(in: directory, context: 512)
             AvailabilityNews.shared.look()
             #expect(isThere.isTold && context.isTold)
