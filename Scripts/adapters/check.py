@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "families"))
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(SCRIPTS, "families"), os.path.join(SCRIPTS, "lib")]
 
 import torch
 import transformers
@@ -26,6 +27,7 @@ import convert
 import draw
 import models
 import oracle
+from published_config import spell_as_published
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMED = os.path.join(HERE, "..", "lib", "named.json")
@@ -113,27 +115,6 @@ def load(folder):
     with open(os.path.join(folder, "config.json")) as file:
         kind = AutoModelForImageTextToText if json.load(file)["model_type"] == "gemma3" else AutoModelForCausalLM
     return kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
-
-
-def spell_as_published(folder):
-    """transformers 5 writes rope_parameters alone, where mlx-lm looks for rope_theta in most families."""
-    path = os.path.join(folder, "config.json")
-    with open(path) as file:
-        fields = json.load(file)
-    inner = fields.get("text_config", fields)
-    rope = inner["rope_parameters"]
-    if "rope_theta" in rope:
-        inner["rope_theta"] = rope["rope_theta"]
-        inner["rope_scaling"] = None if rope["rope_type"] == "default" else rope
-    else:
-        inner["rope_theta"] = rope["full_attention"]["rope_theta"]
-        inner["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
-    if inner is not fields:  # mlx-lm takes Gemma 3's own vocabulary for granted
-        fields["vocab_size"] = inner["vocab_size"]
-    if inner["model_type"] == "granitemoehybrid":
-        inner["layer_types"] = ["attention"] * len(inner["layer_types"])
-    with open(path, "w") as file:
-        json.dump(fields, file)
 
 
 def modules(model):

@@ -1,0 +1,121 @@
+"""Writes the tables of docs/RECIPES.md from docs/recipes/CELL.json: table.py DOCS."""
+
+import json
+import pathlib
+import sys
+
+import plan
+
+BEGIN, END = "<!-- bench-recipes: begin -->", "<!-- bench-recipes: end -->"
+TOOLS = ("Skein before", "formula", "TRL", "mlx-lm", "unsloth", "axolotl")
+# Within this a loss is as good as another: a share of it, or nats.
+SHARE, NATS = 0.05, 0.02
+
+
+def best(run):
+    """Step and loss of the validation whose adapter is kept."""
+    return min(run["validations"], key=lambda validation: validation[1])
+
+
+def loss(run):
+    return best(run)[1]
+
+
+def spread(runs):
+    """How far losses of one recipe lie apart by its seeds."""
+    seeds = [loss(runs[name]) for name in ("centre", "seed 1") if name in runs]
+    return max(seeds) - min(seeds)
+
+
+def cell(run):
+    return f"{loss(run):.3f} / {run['accuracy']:.2f}"
+
+
+def overview(cells):
+    """For each cell the base, the best run of the search, the defaults and the other tools' numbers."""
+    heads = ["cell", "base", "best of the search", "Skein", *TOOLS]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for found in cells:
+        runs = found["runs"]
+        search = {name: run for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")}
+        name = min(search, key=lambda name: loss(search[name]))
+        row = [found["cell"], f"{found['base']['accuracy']:.2f}", f"{cell(search[name])} ({name})"]
+        row += [cell(runs[tool]) if tool in runs else "" for tool in ("Skein", *TOOLS)]
+        lines.append("| " + " | ".join(row) + " |")
+    return lines
+
+
+def factors(cells):
+    """By how much each change of the centre changes its loss, cell by cell."""
+    names = [name for name, _ in plan.runs(plan.CELLS[0]) if name not in TOOLS and name != "centre"]
+    lines = ["| change | " + " | ".join(found["cell"] for found in cells) + " |", "|---|" + "---|" * len(cells)]
+    for name in names:
+        row = [f"{loss(f['runs'][name]) - loss(f['runs']['centre']):+.3f}" if name in f["runs"] else "" for f in cells]
+        if any(row):
+            lines.append(f"| {name} | " + " | ".join(row) + " |")
+    return lines
+
+
+def verdicts(cells):
+    """In how many cells the defaults are as good as the best of the search, and never worse than another tool's."""
+    good, worse, judged = 0, [], 0
+    for found in cells:
+        runs = found["runs"]
+        if "Skein" not in runs:
+            continue
+        judged += 1
+        search = [loss(run) for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")]
+        limit = max(min(search) * SHARE, NATS, spread(runs))
+        good += loss(runs["Skein"]) <= min(search) + limit
+        worse += [f"{tool} in {found['cell']}" for tool in TOOLS if tool in runs and loss(runs["Skein"]) > loss(runs[tool]) + limit]
+    if not judged:
+        return []
+    return ["", f"The defaults are within {SHARE:.0%}, {NATS} nats or the spread of two seeds (whichever is largest) of the best of "
+                f"the search in {good} of {judged} cells; worse than another's numbers by more than that: {', '.join(worse) or 'never'}."]
+
+
+def handbook(found):
+    """The case of a newcomer: the defaults, and the other tools themselves."""
+    lines = ["", f"The handbook ({found['cell']}; 40 questions held out). The other tools ran themselves, unsloth's and axolotl's "
+             "numbers through TRL:", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
+    for name, run in found["runs"].items():
+        lines.append(f"| {name} | {loss(run):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
+    for name, run in found.get("peers", {}).items():
+        lines.append(f"| {name} | {run['loss']:.3f} | {run['accuracy']:.2f} | {run['steps']} |")
+    return lines
+
+
+def pairs(cells):
+    """Of losses of pairs: how many pairs are told apart, and whether the chosen answers are still written."""
+    lines = ["", "Pairs, 3 epochs of 100: share of held-out pairs told apart / loss of the chosen answers alone.", "",
+             "| | base | " + " | ".join(f"{rate:g}" for rate in plan.PAIR_RATES) + " |", "|---|---|" + "---|" * len(plan.PAIR_RATES)]
+    for found in cells:
+        row = [found["base"], *(found["runs"].get(f"rate {rate:g}") for rate in plan.PAIR_RATES)]
+        lines.append(f"| {found['cell']} | " + " | ".join(
+            f"{run['accuracy']:.2f} / {run['chosen_loss']:.3f}" if run else "" for run in row) + " |")
+    return lines
+
+
+def read(folder, names):
+    return [json.loads(path.read_text()) for name in names if (path := folder / (name + ".json")).exists()]
+
+
+def main(docs):
+    folder = pathlib.Path(docs, "recipes")
+    cells = read(folder, plan.CELLS)
+    machines = sorted({found["machine"] for found in cells})
+    lines = ["Held-out loss of the adapter that is kept / share of held-out questions that it answers (of prose: of tokens).", ""]
+    lines += overview(cells) + ["", "Changes of one factor of the centre, in nats (below 0 is better):", ""] + factors(cells)
+    lines += verdicts(cells)
+    for found in read(folder, [plan.HANDBOOK]):
+        lines += handbook(found)
+    if preferences := read(folder, plan.PAIRS):
+        lines += pairs(preferences)
+    lines += ["", "Measured on: " + "; ".join(machines) + "."]
+    page = pathlib.Path(docs, "RECIPES.md")
+    text = page.read_text()
+    head, rest = text.split(BEGIN)
+    page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1])
+
+
+main(sys.argv[1])
