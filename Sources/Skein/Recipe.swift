@@ -10,12 +10,19 @@ public struct Recipe: Sendable, Equatable {
     /// All but `targetModules`. `RecipeOptions` declares names, defaults and ranges.
     var values = OptionValues<RecipeOptions>()
 
+    /// Options that nothing has been said about: a run finds them from its model and rows.
+    private(set) var automatic = Set(TrainingConfiguration.AutomaticOption.allCases)
+
     public init() {}
 
-    /// The recipe in the options of a recorded run.
-    init(_ configuration: TrainingConfiguration) {
+    /// The recipe in the options of a recorded run, all of which have values but `automatic`.
+    init(
+        _ configuration: TrainingConfiguration,
+        automatic: Set<TrainingConfiguration.AutomaticOption> = []
+    ) {
         values = configuration.recipe
         targetModules = configuration.targetModules.map(\.name)
+        self.automatic = automatic
     }
 
     /// The defaults, with rank, alpha, target modules and layers of an adapter to start from. Reads
@@ -29,7 +36,28 @@ public struct Recipe: Sendable, Equatable {
             try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {
                 model.directory
             }
-            return Recipe(configuration)
+            return Recipe(
+                configuration, automatic: Set(TrainingConfiguration.AutomaticOption.allCases))
+        }
+    }
+
+    /// The value of an option that may be left to the run.
+    private func given<Value>(
+        _ option: TrainingConfiguration.AutomaticOption,
+        _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>
+    ) -> Value? {
+        automatic.contains(option) ? nil : values[dynamicMember: path]
+    }
+
+    private mutating func give<Value>(
+        _ option: TrainingConfiguration.AutomaticOption,
+        _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>, _ value: Value?
+    ) {
+        if let value {
+            values[dynamicMember: path] = value
+            automatic.remove(option)
+        } else {
+            automatic.insert(option)
         }
     }
 
@@ -91,10 +119,10 @@ public struct Recipe: Sendable, Equatable {
 
     // MARK: Optimizer
 
-    /// AdamW's step size; above 0, at most 10.
-    public var learningRate: Double {
-        get { values.learningRate }
-        set { values.learningRate = newValue }
+    /// AdamW's step size; above 0, at most 10. nil: by the model's width and `loss`.
+    public var learningRate: Double? {
+        get { given(.learningRate, \.learningRate) }
+        set { give(.learningRate, \.learningRate, newValue) }
     }
 
     /// The learning rate of B, divided by that of A (LoRA+); above 0, at most 1024. nil: 1.
@@ -134,9 +162,9 @@ public struct Recipe: Sendable, Equatable {
     }
 
     /// Steps over which the learning rate rises from 0.
-    public var warmupSteps: Int {
-        get { values.warmupSteps }
-        set { values.warmupSteps = newValue }
+    public var warmupSteps: Int? {
+        get { given(.warmupSteps, \.warmupSteps) }
+        set { give(.warmupSteps, \.warmupSteps, newValue) }
     }
 
     /// Share of all steps over which the learning rate rises from 0, rounded up; below 1. nil:
@@ -186,10 +214,10 @@ public struct Recipe: Sendable, Equatable {
 
     // MARK: Plan
 
-    /// Passes over the training rows.
-    public var epochs: Int {
-        get { values.epochs }
-        set { values.epochs = newValue }
+    /// Passes over the training rows; nil: by their number.
+    public var epochs: Int? {
+        get { given(.epochs, \.epochs) }
+        set { give(.epochs, \.epochs, newValue) }
     }
 
     /// Optimizer steps of the run, overriding `epochs`; nil: all epochs.
@@ -305,9 +333,19 @@ public struct Recipe: Sendable, Equatable {
 extension Recipe {
     /// SHA-256 of the recipe, in hexadecimal: `configuration_sha256` in run.json.
     ///
-    /// - Throws: `SkeinError` for a value that is not allowed.
+    /// - Throws: `SkeinError` for a value that is not allowed, or that is left to the run.
     public func sha256() throws -> String {
-        try SkeinError.wrapping { try checked().digest.description }
+        try SkeinError.wrapping {
+            let configuration = try checked()
+            guard let option = automatic.map(\.rawValue).min() else {
+                return configuration.digest.description
+            }
+            throw SkeinError(
+                code: .usage,
+                what: "\(OptionNames.inCode("--" + option)) follows from model and rows, so this "
+                    + "recipe has no SHA-256 of its own", place: "Recipe",
+                remedy: "set it, or read the SHA-256 in the run.json of a run")
+        }
     }
 
     /// The recipe as options of the modules below.

@@ -21,13 +21,15 @@ struct TrainCommand: Command {
         var sweep: Sweep?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
+        /// What follows from model and rows.
+        var automatic: Set<TrainingConfiguration.AutomaticOption> = []
 
         func request() throws -> RunRequest {
             var configuration = configuration
             try configuration.take(leftToAdapter) { try ModelDirectory.open(model) }
             return RunRequest(
                 configuration: configuration, model: .path(model), data: data, output: output,
-                tokenCache: usesTokenCache ? TokenCache() : nil)
+                tokenCache: usesTokenCache ? TokenCache() : nil, automatic: automatic)
         }
     }
 
@@ -58,7 +60,7 @@ struct TrainCommand: Command {
                     TrainingConfiguration.options.map(\.description).contains {
                         $0.name == option.rawValue && !arguments.isGiven($0)
                     }
-                }))
+                }), automatic: arguments.automatic)
         // A launch has the same options, but this one.
         guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil,
             let path = arguments[TrainingFlags.sweep]

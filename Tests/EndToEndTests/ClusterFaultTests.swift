@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// What goes wrong around a coordinator: ports, disks, directories, signals, missing workers.
@@ -15,7 +16,7 @@ struct ClusterFaultTests {
         [
             "coordinator", "--model", bench.model, "--data", bench.data,
             "--output", bench.path(output),
-        ] + more
+        ] + TrainingConfiguration.fixedWords + more
     }
 
     @Test("two coordinators on one run directory, and two on one port")

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 
 /// A task of `skein join` as a launcher would start it.
 enum JoinTask {
@@ -23,6 +24,7 @@ enum JoinTask {
             [
                 "join", "--model", bench.model, "--data", bench.data, "--output",
                 bench.path(output), "--threads", "1",
-            ] + options, shell: variables + (prefix.isEmpty ? "exec \"$@\"" : prefix))
+            ] + TrainingConfiguration.fixedWords + options,
+            shell: variables + (prefix.isEmpty ? "exec \"$@\"" : prefix))
     }
 }

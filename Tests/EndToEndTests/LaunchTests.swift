@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// `skein launch --local`: one command, whichever of its children die, and none left behind.
@@ -21,7 +22,7 @@ struct LaunchTests {
                 [
                     "launch", "--local", "2", "--threads", "1", "--model", bench.model, "--data",
                     bench.data, "--output", bench.path(output),
-                ] + options)
+                ] + TrainingConfiguration.fixedWords + options)
         }
 
         var children: [Int32] {

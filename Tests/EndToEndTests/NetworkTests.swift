@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// Coordinator and workers on separate hosts: addresses, a token, and a cable to be pulled.
@@ -26,7 +27,7 @@ struct NetworkTests {
                 [
                     "coordinator", "--listen", "0.0.0.0:7534", "--token-file", token, "--model",
                     bench.model, "--data", bench.data, "--output", bench.path("hosts"),
-                ] + options, shell: network.shell(on: 0))
+                ] + TrainingConfiguration.fixedWords + options, shell: network.shell(on: 0))
             try coordinator.waitForError("listening on 0.0.0.0:7534")
             for host in 1...2 {
                 // Without --model: it is fetched over the cable, into a cache of this host.

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// Output directories that are taken, full or missing: what they hold stays as it is.
@@ -104,8 +105,8 @@ struct OutputTests {
             Complaint(74, "directory", "rows.jsonl/run", "a file, not a directory").check(ending)
             #expect(try bench.text(bench.data) == Workbench.rows(3))
             #if os(Linux)
-                let words = bench.trainWords("").dropLast() + ["/proc/skein/run"]
-                Complaint(74, "directory", "/proc/skein").check(try SkeinProcess.run(Array(words)))
+                let words = bench.trainWords("", ["--output", "/proc/skein/run"])
+                Complaint(74, "directory", "/proc/skein").check(try SkeinProcess.run(words))
             #endif
         }
     }

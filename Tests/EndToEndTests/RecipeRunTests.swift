@@ -1,5 +1,6 @@
 import SkeinBench
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// Each recipe of docs/RECIPES.md as real processes: everything else reads its adapters.
@@ -36,11 +37,13 @@ struct RecipeRunTests {
             #expect(fused.status == 0, "\(fused.error)")
             let merged = try evaluate(bench, ["--model", bench.path("fused.gguf")])
             #expect(try abs(merged / evaluate(bench, model + ["--adapter", adapter]) - 1) < 1e-4)
-            // A run goes on from it, with what it says of itself.
-            let patterns = recipe.options.contains("--rank-pattern") ? recipe.options : []
-            try bench.train("next", LawRecipe.run + patterns + ["--init-adapter", adapter])
+            // A run goes on from it, with what it says of itself; where modules differ, with its words.
+            let isPatterned = recipe.options.contains("--rank-pattern")
+            let named = isPatterned ? TrainingConfiguration.fixedWords : []
+            let patterns = isPatterned ? recipe.options : []
+            try bench.train("next", LawRecipe.run + named + patterns + ["--init-adapter", adapter])
             // DoRA's own option stands first.
-            let others = isDoRA ? Array(patterns.dropFirst(2)) : patterns
+            let others = named + (isDoRA ? Array(patterns.dropFirst(2)) : patterns)
             let ending = try SkeinProcess.run(
                 bench.trainWords(
                     "other",

@@ -59,7 +59,11 @@ struct RunTests {
             #expect(folder.error.contains("30 to train on, 5 for validation"))
 
             let options = try bench.write(
-                "{\"epochs\": 1, \"learningRate\": 1e-3, \"data\": \"\(bench.path("data"))\"}",
+                """
+                {"epochs": 1, "learningRate": 1e-3, "rank": 8, "alpha": 16, "dropout": 0.05,
+                 "targetModules": ["q_proj", "k_proj", "v_proj", "o_proj"], "schedule": "constant",
+                 "warmup-steps": 0, "data": "\(bench.path("data"))"}
+                """,
                 to: "options.json")
             let ending = try SkeinProcess.run([
                 "train", "--config", options, "--model", bench.model, "--output",

@@ -63,15 +63,17 @@ struct Workbench {
         }.joined()
     }
 
-    /// The words of `skein train` with the bench's model and rows, and the recipe of goldens, but in a run
-    /// that starts from an adapter, which has its own.
+    /// The words of `skein train` with the bench's model and rows, and the recipe of goldens.
     func trainWords(
         _ output: String, _ more: [String] = [], model: String? = nil, data: String? = nil
     ) -> [String] {
         [
             "train", "--model", model ?? self.model, "--data", data ?? self.data,
             "--output", path(output),
-        ] + (more.contains("--init-adapter") ? [] : TrainingConfiguration.fixedWords) + more
+        ]
+            + (more.contains("--init-adapter")
+                ? TrainingConfiguration.fixedWordsBesideAdapter : TrainingConfiguration.fixedWords)
+            + more
     }
 
     /// What a harness trains: the bench's model and rows.

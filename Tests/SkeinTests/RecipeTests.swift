@@ -54,7 +54,8 @@ import Testing
     func complete() throws {
         let shaping = RecipeOptions.options.map(\.description.name)
         #expect(Set(Self.changes.map(\.name)) == Set(shaping))
-        let plain = Recipe()
+        #expect(try Recipe().checked() == TrainingConfiguration())
+        let plain = Recipe(TrainingConfiguration())
         #expect(try plain.checked() == TrainingConfiguration())
         #expect(try plain.sha256() == TrainingConfiguration().digest.description)
         for (name, change) in Self.changes {
@@ -64,6 +65,24 @@ import Testing
             #expect(changed.map(\.field) == [name])
             #expect(try recipe.sha256() != plain.sha256())
         }
+    }
+
+    @Test(
+        "what is nil is left to the run, and a recipe that leaves something has no digest of its own"
+    )
+    func automatic() throws {
+        var recipe = Recipe()
+        #expect(recipe.learningRate == nil && recipe.warmupSteps == nil && recipe.epochs == nil)
+        let error = #expect(throws: SkeinError.self) { try recipe.sha256() }
+        #expect(error?.description.contains("run.json") == true)
+        recipe.learningRate = 0.25
+        recipe.warmupSteps = 0
+        recipe.epochs = 7
+        #expect(recipe.automatic.isEmpty)
+        #expect(try recipe.sha256() == recipe.checked().digest.description)
+        recipe.epochs = nil
+        #expect(recipe.automatic == [.epochs] && recipe.epochs == nil)
+        #expect(recipe != Recipe())
     }
 
     @Test("the error for a value that is not allowed names its option")

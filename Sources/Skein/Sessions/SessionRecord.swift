@@ -11,6 +11,8 @@ struct SessionRecord {
     var data: String
     var keepsTokens: Bool
     var configuration: TrainingConfiguration
+    /// Options that have no value yet: the record does not name them.
+    var automatic: Set<TrainingConfiguration.AutomaticOption> = []
 
     private static let version = 1
     /// Far more than a record has.
@@ -22,7 +24,13 @@ struct SessionRecord {
             ("working_directory", workingDirectory.map { .string($0) } ?? .null),
             ("model", .string(model)), ("data", .string(data)),
             ("keeps_tokens", .bool(keepsTokens)),
-            ("configuration", .object(configuration.fields)),
+            (
+                "configuration",
+                .object(
+                    configuration.fields.filter { field in
+                        !automatic.contains { $0.rawValue == field.0 }
+                    })
+            ),
         ])
         try AtomicFile.write(line.text + "\n", to: path)
     }
@@ -50,6 +58,7 @@ struct SessionRecord {
         guard hasRun else { return }
         let file = try RunFile(path: directory.run)
         (model, data, configuration) = (file.model, file.data, file.configuration)
+        automatic = []
     }
 
     init(
@@ -93,6 +102,8 @@ struct SessionRecord {
             workingDirectory: object["working_directory"] as? String, model: model, data: data,
             keepsTokens: keepsTokens,
             configuration: try TrainingConfiguration(recorded: fields, path: path))
+        automatic = Set(
+            TrainingConfiguration.AutomaticOption.allCases.filter { fields[$0.rawValue] == nil })
     }
 
     /// A recorded path as this process finds it: as it is, else from where the session was made.

@@ -127,10 +127,12 @@ public final class TrainingSession: Sendable {
         var configuration = try request().configuration
         // The session's own directory is wherever the session is.
         configuration.featureDir = parameters.machine.featureDirectory
-        return SessionRecord(
+        var record = SessionRecord(
             date: date, workingDirectory: FileManager.default.currentDirectoryPath,
             model: parameters.model.path, data: dataset.path,
             keepsTokens: parameters.machine.keepsTokens, configuration: configuration)
+        record.automatic = parameters.recipe.automatic
+        return record
     }
 
     /// Takes them from the disk if a job of another object has changed the checkpoints. Those of this

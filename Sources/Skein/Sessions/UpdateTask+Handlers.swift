@@ -72,7 +72,7 @@ extension UpdateTask {
         /// The one that has happened.
         public let event: Events
         public let metrics: [Metric: Double]
-        /// As the recipe has them; `learningRate` is that of the step.
+        /// As the recipe has them; `learningRate` is that of the step. What is left to the run is not here.
         public let parameters: [Parameter: Double]
         /// The new version; nil before the completion, and if the task failed.
         public let adapter: Adapter?
@@ -105,12 +105,14 @@ extension UpdateTask.Context {
 }
 
 extension Recipe {
-    /// The values that an update task tells.
-    func values(learningRate: Double) -> [UpdateTask.Parameter: Double] {
-        [
-            .learningRate: learningRate, .epochs: Double(epochs),
+    /// The values that an update task tells; those that are left to the run are not known.
+    func values(learningRate: Double?) -> [UpdateTask.Parameter: Double] {
+        var values: [UpdateTask.Parameter: Double] = [
             .miniBatchSize: Double(batchSize), .shuffle: shuffle ? 1 : 0, .seed: Double(seed),
             .beta1: beta1, .beta2: beta2, .eps: epsilon,
         ]
+        values[.learningRate] = learningRate
+        values[.epochs] = epochs.map { Double($0) }
+        return values
     }
 }

@@ -108,8 +108,8 @@ public final class UpdateTask: Sendable {
         let own = parameters.recipe.values(learningRate: parameters.recipe.learningRate)
         let told = read(\.toldRate)
         for (key, value) in values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            guard let recorded = own[key], recorded != value else { continue }
-            if key == .learningRate, value == told { continue }
+            if own[key] == value || key == .learningRate && value == told { continue }
+            let recorded = own[key].map { String($0) } ?? "left to the run"
             throw SkeinError(
                 code: .usage,
                 what: "`\(key.rawValue)` is \(recorded) and cannot become \(value) while a task "

@@ -76,6 +76,15 @@ package struct Option<Value: Sendable>: Sendable {
         return option
     }
 
+    /// What it is without a value, or with `auto`, follows from the run itself, by `rule`. The default
+    /// counts only where nothing decides, as in the settings of a benchmark.
+    package func automatic(by rule: String) -> Option {
+        var option = self
+        option.description.rule = rule
+        option.description.accepted += ", or \(OptionDescription.automatic)"
+        return option
+    }
+
     /// May be given several times: `join` makes one accepted text of two.
     package func repeatable(_ join: @escaping OptionDescription.Join) -> Option {
         var option = self
@@ -166,7 +175,7 @@ package struct OptionDescription: Sendable {
     /// Without the two dashes.
     package let name: String
     package let placeholder: String
-    package let accepted: String
+    package fileprivate(set) var accepted: String
     package let choices: [String]
     /// Whether its value is the name of a file or folder.
     package let isPath: Bool
@@ -176,6 +185,8 @@ package struct OptionDescription: Sendable {
     package let fallback: String?
     /// What happens without it, in words, where there is no default.
     package fileprivate(set) var absent: String?
+    /// What decides it without a value or with `auto`, in words; nil: its default is a value.
+    package fileprivate(set) var rule: String?
     package let isRequired: Bool
     package let isFlag: Bool
     /// What its name alone means on a command line, where the value may be left out.
@@ -187,8 +198,18 @@ package struct OptionDescription: Sendable {
     package typealias Join = @Sendable (String, String) throws(JoinProblem) -> String
     /// Makes one text of those of two occurrences; nil for an option of which the last one counts.
     package fileprivate(set) var join: Join?
+    private let value: @Sendable (String) -> JSONLine.Value?
+
+    /// The value that is decided by a rule.
+    package static let automatic = "auto"
+
+    /// Whether a text leaves the value to the option's rule.
+    package func isAutomatic(_ text: String) -> Bool { rule != nil && text == Self.automatic }
+
     /// The value of a text as JSON, or nil when the text is not accepted.
-    package let json: @Sendable (String) -> JSONLine.Value?
+    package func json(_ text: String) -> JSONLine.Value? {
+        isAutomatic(text) ? .string(Self.automatic) : value(text)
+    }
 
     init<Value>(
         _ name: String, _ format: ValueFormat<Value>, heading: OptionHeading? = nil, help: String,
@@ -206,7 +227,7 @@ package struct OptionDescription: Sendable {
         self.absent = absent
         self.isRequired = isRequired
         self.isFlag = isFlag
-        json = { text in format.read(text).map(format.json) }
+        value = { text in format.read(text).map(format.json) }
     }
 
     /// A list of a configuration file as one text.

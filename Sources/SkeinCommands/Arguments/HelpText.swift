@@ -88,6 +88,8 @@ enum HelpText {
         var help = option.help
         if option.isRequired {
             help += " (required)"
+        } else if let rule = option.rule {
+            help += " (default: \(OptionDescription.automatic), \(rule))"
         } else if let fallback = option.fallback ?? option.absent {
             help += " (default: \(fallback))"
         }

@@ -56,6 +56,11 @@ struct ParsedArguments: Sendable {
         texts[option.name] != nil
     }
 
+    /// Whether an option has no value of its own: none was given, or `auto`.
+    func isAutomatic(_ option: OptionDescription) -> Bool {
+        texts[option.name].map(option.isAutomatic) ?? (option.rule != nil)
+    }
+
     /// An option's text from the command line, else from the configuration file, else nil.
     func text(of option: OptionDescription) -> String? {
         texts[option.name]
@@ -67,7 +72,8 @@ struct ParsedArguments: Sendable {
             !GeneralFlags.names.contains($0.name) && !$0.isRetired
         }
         let lines = shown.map { option in
-            let text = texts[option.name] ?? (option.isFlag ? "false" : option.fallback)
+            let usual = option.rule == nil ? option.fallback : OptionDescription.automatic
+            let text = texts[option.name] ?? (option.isFlag ? "false" : usual)
             let value = text.flatMap(option.json) ?? .null
             return "  " + JSONLine.quote(option.name) + ": " + JSONLine.render(value)
         }

@@ -90,8 +90,9 @@ struct RunRecord {
             self.texts = texts
             told = table.options.compactMap { option in
                 guard let text = texts[option.name],
-                    option.json(text).map(JSONLine.render)
-                        != option.fallback.flatMap(option.json).map(JSONLine.render)
+                    option.rule != nil
+                        || option.json(text).map(JSONLine.render)
+                            != option.fallback.flatMap(option.json).map(JSONLine.render)
                 else { return nil }
                 return (option.name, option.isFlag ? "" : text)
             }

@@ -116,6 +116,10 @@ struct BenchCommand: Command {
         "grammar: write values for the schemas of this file, for another program to judge")
     static let runs = Option(
         "runs", .integer(1...1_000_000), default: "50", "grammar: values of each of --cases")
+    /// As `TrainingConfiguration.fixed` has it: figures must not move with the default of a run.
+    static let rank = Option(
+        "rank", RecipeOptions.table.rank.format, default: "8",
+        RecipeOptions.table.rank.description.help)
     static let runOptions = Option.optional(
         "run-options", .text("TEXT"), absent: "none",
         "cluster, demo: options of skein train for their runs, separated by blanks")
@@ -142,7 +146,7 @@ struct BenchCommand: Command {
                     promptTokens.description, answerTokens.description,
                     batch.description, cacheType.description,
                     threads.description, steps.description, workers.description,
-                    RecipeOptions.table.rank.description, RecipeOptions.table.compute.description,
+                    rank.description, RecipeOptions.table.compute.description,
                     RecipeOptions.table.gradientCodec.description,
                     parameters.description, lineRate.description,
                     dial.description, status.description, kills.description, rounds.description,
@@ -167,7 +171,7 @@ struct BenchCommand: Command {
             answerTokens: arguments[Self.answerTokens], batch: arguments[Self.batch],
             cacheType: arguments[Self.cacheType], threads: arguments[Self.threads],
             steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
-            workers: arguments[Self.workers], rank: arguments[RecipeOptions.table.rank],
+            workers: arguments[Self.workers], rank: arguments[Self.rank],
             compute: arguments[RecipeOptions.table.compute],
             codec: arguments[RecipeOptions.table.gradientCodec],
             parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],

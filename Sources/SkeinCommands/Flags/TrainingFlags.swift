@@ -95,14 +95,20 @@ extension ParsedArguments {
         }
     }
 
-    /// The options of a run.
+    /// The options of a run; those that are left to the run have a value that does not count.
     var configuration: TrainingConfiguration {
         get throws {
             var configuration = TrainingConfiguration()
-            for option in TrainingConfiguration.options.map(\.description) {
+            for option in TrainingConfiguration.options.map(\.description)
+            where !isAutomatic(option) {
                 if let text = text(of: option) { try configuration.set(option.name, to: text) }
             }
             return configuration
         }
+    }
+
+    /// The options that are left to the run.
+    var automatic: Set<TrainingConfiguration.AutomaticOption> {
+        Set(TrainingConfiguration.AutomaticOption.allCases.filter { isAutomatic($0.description) })
     }
 }

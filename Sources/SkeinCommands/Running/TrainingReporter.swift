@@ -38,6 +38,7 @@ final class TrainingReporter: Sendable {
     func showData() {
         let report = job.report
         for line in report.lines { io.log.info(line) }
+        showResolved()
         for warning in report.warnings { io.log.warning(warning.text) }
         showTokens()
         if let warning = job.contextWarning { io.log.warning(warning) }
@@ -49,6 +50,17 @@ final class TrainingReporter: Sendable {
                 + adapted(lora).joined(separator: " and ") + ", "
                 + "\(job.shape.layout.count) trained parameters")
         io.log.info("engine: \(job.runFile.fingerprint)")
+    }
+
+    /// Reports what was left to the run.
+    private func showResolved() {
+        if job.resolved.isEmpty { return }
+        io.log.info(
+            "what is not given: " + job.resolved.map(\.sentence).joined(separator: ", "),
+            [
+                ("event", .string("resolved")),
+                ("options", .object(job.resolved.map { ($0.name, .string($0.text)) })),
+            ])
     }
 
     /// What has an adapter, in blocks and outside of them.

@@ -5,10 +5,13 @@ extension TrainingConfiguration {
     /// Refuses options of a recipe that need or exclude each other; `LocalSettings` checks those of
     /// local steps. A coordinator and its workers check the same.
     ///
+    /// - Parameter automatic: options whose values are not known yet; what depends on them is not checked.
     /// - Throws: `TrainingError.badCombination`.
-    package func checkRecipe() throws(TrainingError) {
+    package func checkRecipe(
+        besides automatic: Set<AutomaticOption> = []
+    ) throws(TrainingError) {
         try checkEdges()
-        try checkSchedule()
+        try checkSchedule(knowsRate: !automatic.contains(.learningRate))
         try checkLoss()
         try checkFeatures()
     }
@@ -49,7 +52,7 @@ extension TrainingConfiguration {
             flag: name(\.dora), problem: .excludes("\(name(\.targetModules)) \(edge.name)"))
     }
 
-    private func checkSchedule() throws(TrainingError) {
+    private func checkSchedule(knowsRate: Bool) throws(TrainingError) {
         if self.warmupRatio != nil, self.warmupSteps > 0 {
             throw .badCombination(
                 flag: name(\.warmupRatio), problem: .excludes(name(\.warmupSteps)))
@@ -62,7 +65,7 @@ extension TrainingConfiguration {
                 flag: name(\.minLearningRate),
                 problem: .excludes("\(name(\.schedule)) \(Schedule.Kind.constant.rawValue)"))
         }
-        guard floor < self.learningRate else {
+        guard !knowsRate || floor < self.learningRate else {
             throw .badOption(
                 flag: name(\.minLearningRate), value: JSONLine.render(.number(floor)),
                 allowed:

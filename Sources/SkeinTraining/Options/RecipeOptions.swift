@@ -8,10 +8,10 @@ import SkeinText
 /// `namedOnlyWhenGiven`, so that digests of runs without it stay the same.
 package struct RecipeOptions: OptionTable {
     package let rank = Option(
-        "rank", .integer(1...1024), default: "8", in: .adapter,
+        "rank", .integer(1...1024), default: "16", in: .adapter,
         "rank of the adapter: rows of A, columns of B")
     package let alpha = Option(
-        "alpha", .number(above: 0, to: 65536), default: "16", in: .adapter,
+        "alpha", .number(above: 0, to: 65536), default: "32", in: .adapter,
         "the adapter's output is scaled by alpha / rank")
     package let rslora = Option.optional(
         "rslora", .onOff, absent: "off", in: .adapter,
@@ -36,10 +36,10 @@ package struct RecipeOptions: OptionTable {
         try ModulePatternText.joined(first, second)
     }
     package let dropout = Option(
-        "dropout", .number(0...Dropout.mostProbable), default: "0.05", in: .adapter,
+        "dropout", .number(0...Dropout.mostProbable), default: "0", in: .adapter,
         "probability of dropping an element of the adapter's input")
     package let targetModules = Option(
-        "target-modules", .targetModules, default: "q_proj,k_proj,v_proj,o_proj", in: .adapter,
+        "target-modules", .targetModules, default: "all-linear", in: .adapter,
         "projections that get an adapter, separated by commas; all-linear means all seven; "
             + "on Phi-3 also qkv_proj, gate_up_proj; on Granite 4 also gate_up_proj; and "
             + "embed_tokens, lm_head")
@@ -67,7 +67,8 @@ package struct RecipeOptions: OptionTable {
 
     package let learningRate = Option(
         "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,
-        "AdamW's step size")
+        "AdamW's step size"
+    ).automatic(by: "by --loss and the model's width")
     package let loraPlusRatio = Option.optional(
         "lora-plus-ratio", .number(above: 0, to: 1024), absent: "1", in: .optimizer,
         "the learning rate of B is this many times that of A (LoRA+)"
@@ -85,11 +86,12 @@ package struct RecipeOptions: OptionTable {
         "epsilon", .number(1e-30...1), default: "1e-8", in: .optimizer,
         "added to the root of the mean squared gradient")
     package let schedule = Option<Schedule.Kind>(
-        "schedule", .choice, default: "constant", in: .optimizer,
+        "schedule", .choice, default: "linear", in: .optimizer,
         "learning rate after the warm-up")
     package let warmupSteps = Option(
         "warmup-steps", .integer(0...Limits.steps), default: "0", in: .optimizer,
-        "steps over which the learning rate rises from 0")
+        "steps over which the learning rate rises from 0"
+    ).automatic(by: "by the number of steps")
     package let warmupRatio = Option.optional(
         "warmup-ratio", .number(0..<1), absent: "--warmup-steps", in: .optimizer,
         "share of all steps over which the learning rate rises from 0, rounded up"
@@ -120,7 +122,8 @@ package struct RecipeOptions: OptionTable {
     ).namedOnlyWhenGiven()
 
     package let epochs = Option(
-        "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows")
+        "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows"
+    ).automatic(by: "by the number of rows")
     package let iterations = Option.optional(
         "iterations", .integer(1...Limits.steps), absent: "all epochs", in: .run,
         "optimizer steps; overrides --epochs")
@@ -239,6 +242,13 @@ package struct RecipeOptions: OptionTable {
 
     package static let table = RecipeOptions()
     package static let options = list(table)
+
+    /// Options whose defaults are measured, and so may change with what is measured: the same run of
+    /// another version names them.
+    package static let measured: [any AnyOption] = [
+        table.rank, table.alpha, table.dropout, table.targetModules, table.learningRate,
+        table.schedule, table.warmupSteps, table.epochs,
+    ]
 }
 
 extension OptionHeading {

@@ -18,14 +18,14 @@ extension TrainingConfiguration {
     }()
 
     /// The same as it would be typed.
-    package static let fixedWords: [String] = {
-        let table = RecipeOptions.table
-        let named: [any AnyOption] = [
-            table.rank, table.alpha, table.dropout, table.targetModules, table.learningRate,
-            table.schedule, table.warmupSteps, table.epochs,
-        ]
-        return named.flatMap { option in
+    package static let fixedWords = words { _ in true }
+
+    /// The same for a run that starts from an adapter, without what the adapter has an answer to.
+    package static let fixedWordsBesideAdapter = words { AdapterOption(rawValue: $0) == nil }
+
+    private static func words(where isNamed: (String) -> Bool) -> [String] {
+        RecipeOptions.measured.filter { isNamed($0.description.name) }.flatMap { option in
             ["--" + option.description.name, fixed.recipe.text(of: option) ?? ""]
         }
-    }()
+    }
 }

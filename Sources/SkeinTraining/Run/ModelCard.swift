@@ -131,8 +131,8 @@ package struct ModelCard {
 }
 
 extension TrainingConfiguration {
-    /// The options of recipe and inputs that are not their defaults, as on the command line, files by
-    /// their names; a flag has an empty text.
+    /// The options of recipe and inputs that are not their defaults, and those whose defaults may be others
+    /// tomorrow, as on the command line, files by their names; a flag has an empty text.
     fileprivate var changedInputs: [(name: String, text: String)] {
         let plain = TrainingConfiguration()
         let recipe = RecipeOptions.options.map {
@@ -144,8 +144,12 @@ extension TrainingConfiguration {
         let lists = [InputOptions.table.validData, InputOptions.table.testData]
             .map(\.description.name)
         let template = RecipeOptions.table.chatTemplate.description.name
+        let epochs = RecipeOptions.table.epochs.description.name
+        let named = Set(RecipeOptions.measured.map(\.description.name)).filter {
+            $0 != epochs || self.iterations == nil
+        }
         return (recipe + inputs).compactMap { description, own, usual in
-            guard let own, own != usual else { return nil }
+            guard let own, own != usual || named.contains(description.name) else { return nil }
             if description.isFlag { return (description.name, "") }
             if description.name == InputOptions.table.initAdapter.description.name {
                 return (description.name, BaseModelName(path: own).reference)

@@ -19,11 +19,14 @@ package struct RunRequest: Sendable {
     package var output: String
     /// Where encoded rows are looked up and kept; nil: every row is encoded.
     package var tokenCache: TokenCache?
+    /// Options whose values in `configuration` do not count, and follow from model and rows.
+    package var automatic: Set<TrainingConfiguration.AutomaticOption>
 
     package init(
         configuration: TrainingConfiguration, model: ModelSource, data: String, output: String,
-        tokenCache: TokenCache?
+        tokenCache: TokenCache?, automatic: Set<TrainingConfiguration.AutomaticOption> = []
     ) {
+        self.automatic = automatic
         self.configuration = configuration
         self.model = model
         self.data = data
@@ -41,6 +44,13 @@ package struct RunRequest: Sendable {
         // Rows are tokenized for minutes; a directory that cannot be used shows at once.
         try RunDirectory.check(output, resuming: resuming)
         if !resuming { try configuration.chat.check(for: configuration.promptFormat) }
+        let runFile = FilePath.join(output, RunDirectory.runFileName)
+        var (configuration, automatic) = (configuration, automatic)
+        // A run goes on with what it began with, though another version would begin otherwise.
+        if resuming, !automatic.isEmpty, DiskStore().exists(runFile) {
+            configuration.take(automatic, of: try RunFile(path: runFile).configuration)
+            automatic = []
+        }
         var job = try TrainingJob(
             configuration: configuration,
             model: {
@@ -49,8 +59,7 @@ package struct RunRequest: Sendable {
                 case .opened(let model): model
                 }
             }, dataPath: data, version: Version.text, tokenCache: tokenCache,
-            allowingUnusedArguments: resuming)
-        let runFile = FilePath.join(output, RunDirectory.runFileName)
+            allowingUnusedArguments: resuming, automatic: automatic)
         if resuming, configuration.chatTemplate != nil, DiskStore().exists(runFile) {
             try job.keepTemplateName(of: RunFile(path: runFile))
         }

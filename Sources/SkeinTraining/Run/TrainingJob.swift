@@ -26,6 +26,8 @@ package struct TrainingJob: Sendable {
     /// Where the adapter starts: random A and zero B, or an adapter from disk.
     package let initial: AdapterParameters
     package let report: DataReport
+    /// What was left to the run, and what it has found.
+    package let resolved: [ResolvedOption]
     /// Whether tokens were encoded or cached; nothing depends on it.
     package let tokenOrigin: TokenOrigin
     /// What may not fit between the adapter it starts from and this run.
@@ -57,17 +59,22 @@ package struct TrainingJob: Sendable {
     ///   - version: of Skein, for run.json.
     ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
     ///   - allowingUnusedArguments: whether template arguments may be unknown to the template.
+    ///   - automatic: options whose values in `configuration` do not count, and follow from model and rows.
     /// - Throws: the errors of every room below; all of them explain themselves.
     package init(
         configuration: TrainingConfiguration, model open: () throws -> ModelDirectory,
         dataPath: String, version: String, tokenCache: TokenCache? = nil,
-        allowingUnusedArguments: Bool = false
+        allowingUnusedArguments: Bool = false,
+        automatic: Set<TrainingConfiguration.AutomaticOption> = []
     ) throws {
+        var configuration = configuration
         try configuration.validate()
         local = try LocalSettings(configuration)
-        try configuration.checkRecipe()
+        try configuration.checkRecipe(besides: automatic)
         try configuration.checkReference()
         let model = try open()
+        var resolving = ResolvingOptions(automatic)
+        try resolving.resolveRate(of: &configuration, width: model.configuration.width)
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(for: model.configuration)
@@ -114,6 +121,8 @@ package struct TrainingJob: Sendable {
         let (training, draw) = try DataShares(shares: shares).applied(
             to: split.training.flatMap { encoded.rows[groups[$0]] })
         let trainingGroups = TokenizedRow.groups(of: training)
+        resolving.resolveEpochs(
+            of: &configuration, rows: draw?.rowCount ?? trainingGroups.count)
         let plan = StepPlan(
             configuration,
             lengths: trainingGroups.map { training[$0].reduce(0) { $0 + $1.ids.count } },
@@ -124,6 +133,8 @@ package struct TrainingJob: Sendable {
                             tokens: $1.ids.count, lossTokens: $1.lossTokenCount)
                 }
             }, draw: draw)
+        resolving.resolveWarmup(of: &configuration, steps: plan.scheduledSteps)
+        resolved = resolving.found
 
         self.configuration = configuration
         self.model = model

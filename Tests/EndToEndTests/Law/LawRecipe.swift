@@ -1,4 +1,6 @@
+import SkeinBasics
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 /// A row of the law's table: what is trained, and the ways in which it is.
@@ -53,8 +55,16 @@ struct LawRecipe: Sendable, CustomTestStringConvertible {
                 "slots", ["--micro-batch-tokens", "2048", "--slots", "3"], [.sparing, .workers(2)]),
         ] + recipes + pairs + deltas + frozen
 
+    private static let measured = RecipeOptions.measured.flatMap { option in
+        let description = option.description
+        let usual = description.rule == nil ? description.fallback : OptionDescription.automatic
+        return ["--" + description.name, usual ?? ""]
+    }
+
     /// Each recipe of docs/RECIPES.md.
     static let recipes = [
+        // What a run does that names nothing; the others name what the defaults once were.
+        LawRecipe("measured defaults", measured, LawWay.whole),
         LawRecipe(
             "restarts",
             [

@@ -32,7 +32,8 @@ import Testing
         let expected = TrainCommand.Options(
             model: "m.gguf", data: "d.jsonl", output: "run", resume: false, usesTokenCache: true,
             configuration: TrainingConfiguration(),
-            leftToAdapter: [.rank, .alpha, .targetModules, .layers, .dora])
+            leftToAdapter: [.rank, .alpha, .targetModules, .layers, .dora],
+            automatic: [.learningRate, .warmupSteps, .epochs])
         #expect(options == expected)
         #expect(
             try Self.train("--rank", "8").leftToAdapter == [.alpha, .targetModules, .layers, .dora])

@@ -64,7 +64,8 @@ import Testing
                 bytes: Array(process.output.utf8), path: "c.json", table: command.table)
             for (name, text) in file.texts {
                 let option = try #require(command.table.option(named: name))
-                let standard = option.isFlag ? "false" : option.fallback
+                let usual = option.rule == nil ? option.fallback : OptionDescription.automatic
+                let standard = option.isFlag ? "false" : usual
                 #expect(
                     option.json(text).map(JSONLine.render)
                         == standard.flatMap(option.json).map(JSONLine.render),

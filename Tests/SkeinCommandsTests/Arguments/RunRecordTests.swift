@@ -57,11 +57,12 @@ import Testing
             #expect(options.leftToAdapter == [.dora])
             let record = try #require(arguments.record)
             let words = try #require(record.sentence?.split(separator: " --"))
+            let rate = JSONLine.render(.number(options.configuration.learningRate))
             #expect(words.first == "what is not given is as in \(directory)/run/run.json:")
             #expect(
                 Set(words.dropFirst()) == [
                     "data \(directory)/rows.jsonl", "rank 3", "iterations 2", "seed 7",
-                    "skip-bad-lines",
+                    "skip-bad-lines", "learning-rate \(rate)", "warmup-steps 1", "epochs 3",
                 ])
             #expect(record.sentence?.contains("\n") == false)
         }

@@ -26,6 +26,9 @@ import Testing
     ) throws -> UpdateTask {
         var recipe = try Recipe(continuing: adapter, of: bench.model)
         recipe.epochs = 2
+        recipe.learningRate = 1e-4
+        recipe.schedule = .constant
+        recipe.warmupSteps = 0
         change(&recipe)
         return try UpdateTask(
             adapter: adapter, model: bench.model, pairs: .pairs(Self.more), parameters: recipe,

@@ -13,10 +13,11 @@ import Testing
         }
         #expect(
             text == [
-                "rank 8", "alpha 16", "dropout 0.05",
-                "target-modules q_proj,k_proj,v_proj,o_proj", "layers all",
-                "learning-rate 0.0001", "weight-decay 0.01", "beta1 0.9", "beta2 0.999",
-                "epsilon 1e-08", "schedule constant", "warmup-steps 0", "max-grad-norm 1",
+                "rank 16", "alpha 32", "dropout 0",
+                "target-modules q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj",
+                "layers all", "learning-rate 0.0001", "weight-decay 0.01", "beta1 0.9",
+                "beta2 0.999", "epsilon 1e-08", "schedule linear", "warmup-steps 0",
+                "max-grad-norm 1",
                 "epochs 3", "batch-size 4", "micro-batch-tokens 512", "max-length 512", "seed 0",
                 "shuffle on", "validation-split 0.2", "prompt-format auto", "train-on all",
                 "gradient-codec fp32", "compute fp32", "skip-bad-lines off", "any-base off",
@@ -118,7 +119,7 @@ import Testing
 
     @Test("the digest covers the options that shape the result and no others")
     func digest() throws {
-        let plain = TrainingConfiguration()
+        let plain = TrainingConfiguration.fixed
         let neutral = [
             "valid-data", "test-data", "skip-bad-lines", "init-adapter", "any-base", "report-every",
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
@@ -157,7 +158,7 @@ import Testing
     func digestWithoutSlots() throws {
         // Computed by an older version.
         #expect(
-            TrainingConfiguration().digest.description
+            TrainingConfiguration.fixed.digest.description
                 == "1ff38e56ffcc5a60d9265c320645a798a6017e445bfa5b1eab450552d7f5b7ae")
         // Nor is the option named to versions that do not know it.
         #expect(!TrainingConfiguration().fields.contains { $0.0 == "slots" })
@@ -170,7 +171,7 @@ import Testing
 
     @Test("differences give both values")
     func differences() throws {
-        let found = try changed().differences(from: TrainingConfiguration())
+        let found = try changed().differences(from: .fixed)
         #expect(found.contains(Difference(field: "rank", recorded: "8", requested: "4")))
         #expect(
             found.contains(

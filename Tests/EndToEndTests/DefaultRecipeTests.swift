@@ -1,0 +1,60 @@
+import Foundation
+import SkeinBench
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+/// The recipe of a run that names none: one for all ways to run it.
+@Suite("the default recipe", .ownThreads)
+struct DefaultRecipeTests {
+    private func words(_ bench: Workbench, _ output: String) -> [String] {
+        ["--model", bench.model, "--data", bench.data, "--output", bench.path(output)]
+    }
+
+    @Test("train, threads, a cluster and launch find the same numbers and end with the same bytes")
+    func everywhere() throws {
+        try Workbench.with(rows: 24) { bench in
+            for (output, command) in [
+                ("alone", ["train", "--threads", "1"]), ("threads", ["train", "--threads", "3"]),
+                ("launched", ["launch", "--local", "2", "--threads", "1"]),
+            ] {
+                let ending = try SkeinProcess.run(command + words(bench, output))
+                #expect(ending.status == 0, "\(ending.error)")
+                #expect(ending.error.contains("what is not given: --learning-rate "))
+            }
+            let alone = try bench.result(of: "alone")
+            #expect(try bench.result(of: "threads") == alone)
+            #expect(try bench.result(of: "launched") == alone)
+            let records = try ["alone", "launched"].map {
+                try RunFile(path: bench.path($0) + "/run.json").configuration.recipe
+            }
+            #expect(records[0] == records[1])
+        }
+    }
+
+    @Test(
+        "a run that named its recipe goes on with it: by its folder alone, and by its first words")
+    func resumed() throws {
+        try Workbench.with(rows: 24) { bench in
+            let run = ["--iterations", "6", "--checkpoint-every", "1", "--keep-checkpoints", "9"]
+            for (output, more) in [
+                ("folder", []),
+                ("words", Array(words(bench, "words").prefix(4)) + ["--iterations", "6"]),
+            ] {
+                try bench.train(output, run)
+                let whole = try bench.result(of: output)
+                // As if it had been killed after its third step.
+                for name in ["adapter", "checkpoints/step-000004", "checkpoints/step-000005"]
+                    + ["checkpoints/step-000006"]
+                {
+                    try FileManager.default.removeItem(atPath: bench.path(output + "/" + name))
+                }
+                let ending = try SkeinProcess.run(
+                    ["train", "--resume", "--output", bench.path(output)] + more)
+                #expect(ending.status == 0, "\(ending.error)")
+                #expect(ending.error.contains("resuming after step 3"))
+                #expect(try bench.result(of: output) == whole)
+            }
+        }
+    }
+}
