@@ -50,6 +50,9 @@ class Measurement(judge.Cell):
             self.results["runs"][name] = {
                 "options": given, **self.curve(os.path.dirname(adapters[name])), "accuracy": right[name],
                 "sweep": folder}
+            if name.startswith("Skein,") or name == "Skein":
+                # The defaults of the day: delete such a run from the results when they change.
+                self.results["runs"][name]["options"] = self.resolved(os.path.dirname(adapters[name]))
             if self.name in plan.PAIRS:
                 # Whether the model still writes what it prefers.
                 self.results["runs"][name]["chosen_loss"] = round(self.evaluation(adapters[name], "chosen.jsonl")["loss"], 5)
@@ -58,6 +61,13 @@ class Measurement(judge.Cell):
             if self.name in plan.PAIRS:
                 self.results["base"]["chosen_loss"] = round(self.evaluation(None, "chosen.jsonl")["loss"], 5)
         self.keep()
+
+    def resolved(self, run):
+        """What a run that named nothing has found."""
+        with open(f"{run}/run.json", encoding="utf-8") as file:
+            found = json.load(file)["configuration"]
+        return {name: found[name] for name in ("rank", "alpha", "dropout", "target-modules", "learning-rate", "schedule",
+                                               "warmup-steps", "epochs", "batch-size", "seed")}
 
     def curve(self, run):
         """Validations as [step, loss], all tokens, and the last step's loss."""

@@ -66,7 +66,8 @@ def runs(cell):
         run("mlx-lm", rank=8, alpha=160, layers=16, learning_rate=1e-5, schedule="constant", warmup_ratio=None,
             epochs=None, iterations=1000, weight_decay=0, max_grad_norm=0),
         # unsloth's notebooks: 60 steps of 2 rows with 4 accumulated; axolotl's examples/llama-3/lora-1b.yml.
-        run("unsloth", alpha=16, learning_rate=2e-4, warmup_ratio=None, warmup_steps=5, epochs=None, iterations=60, batch_size=8),
+        run("unsloth", alpha=16, learning_rate=2e-4, warmup_ratio=None, warmup_steps=5, epochs=None, iterations=60, batch_size=8,
+            weight_decay=0.001),
         run("axolotl", dropout=0.05, learning_rate=2e-4, schedule="cosine", warmup_ratio=0.1, epochs=1, weight_decay=0),
     ]
     if cell == HANDBOOK:

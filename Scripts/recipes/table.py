@@ -7,7 +7,7 @@ import sys
 import plan
 
 BEGIN, END = "<!-- bench-recipes: begin -->", "<!-- bench-recipes: end -->"
-TOOLS = ("Skein before", "formula", "TRL", "mlx-lm", "unsloth", "axolotl")
+TOOLS = ("Skein before", "TRL", "mlx-lm", "unsloth", "axolotl")
 # Within this a loss is as good as another: a share of it, or nats.
 SHARE, NATS = 0.05, 0.02
 
@@ -31,13 +31,18 @@ def cell(run):
     return f"{loss(run):.3f} / {run['accuracy']:.2f}"
 
 
+def search_of(runs):
+    """What was tried to find the defaults: neither they themselves nor another tool's."""
+    return {name: run for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")}
+
+
 def overview(cells):
     """For each cell the base, the best run of the search, the defaults and the other tools' numbers."""
     heads = ["cell", "base", "best of the search", "Skein", *TOOLS]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for found in cells:
         runs = found["runs"]
-        search = {name: run for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")}
+        search = search_of(runs)
         name = min(search, key=lambda name: loss(search[name]))
         row = [found["cell"], f"{found['base']['accuracy']:.2f}", f"{cell(search[name])} ({name})"]
         row += [cell(runs[tool]) if tool in runs else "" for tool in ("Skein", *TOOLS)]
@@ -47,7 +52,7 @@ def overview(cells):
 
 def factors(cells):
     """By how much each change of the centre changes its loss, cell by cell."""
-    names = [name for name, _ in plan.runs(plan.CELLS[0]) if name not in TOOLS and name != "centre"]
+    names = [name for name, _ in plan.runs(plan.CELLS[0]) if name in search_of(cells[0]["runs"]) and name != "centre"]
     lines = ["| change | " + " | ".join(found["cell"] for found in cells) + " |", "|---|" + "---|" * len(cells)]
     for name in names:
         row = [f"{loss(f['runs'][name]) - loss(f['runs']['centre']):+.3f}" if name in f["runs"] else "" for f in cells]
@@ -64,7 +69,7 @@ def verdicts(cells):
         if "Skein" not in runs:
             continue
         judged += 1
-        search = [loss(run) for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")]
+        search = [loss(run) for run in search_of(runs).values()]
         limit = max(min(search) * SHARE, NATS, spread(runs))
         good += loss(runs["Skein"]) <= min(search) + limit
         worse += [f"{tool} in {found['cell']}" for tool in TOOLS if tool in runs and loss(runs["Skein"]) > loss(runs[tool]) + limit]

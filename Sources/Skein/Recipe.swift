@@ -10,19 +10,20 @@ public struct Recipe: Sendable, Equatable {
     /// All but `targetModules`. `RecipeOptions` declares names, defaults and ranges.
     var values = OptionValues<RecipeOptions>()
 
-    /// Options that nothing has been said about: a run finds them from its model and rows.
-    private(set) var automatic = Set(TrainingConfiguration.AutomaticOption.allCases)
+    /// Options that nothing has been said about: a run that goes on has its own, and a new one finds some of
+    /// them from its model and rows.
+    private(set) var unnamed = Set(MeasuredOption.allCases)
 
     public init() {}
 
-    /// The recipe in the options of a recorded run, all of which have values but `automatic`.
+    /// The recipe in the options of a recorded run, all of which were given but `unnamed`.
     init(
         _ configuration: TrainingConfiguration,
-        automatic: Set<TrainingConfiguration.AutomaticOption> = []
+        unnamed: Set<MeasuredOption> = []
     ) {
         values = configuration.recipe
         targetModules = configuration.targetModules.map(\.name)
-        self.automatic = automatic
+        self.unnamed = unnamed
     }
 
     /// The defaults, with rank, alpha, target modules and layers of an adapter to start from. Reads
@@ -36,28 +37,28 @@ public struct Recipe: Sendable, Equatable {
             try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {
                 model.directory
             }
-            return Recipe(
-                configuration, automatic: Set(TrainingConfiguration.AutomaticOption.allCases))
+            return Recipe(configuration, unnamed: Set(MeasuredOption.allCases))
         }
     }
 
-    /// The value of an option that may be left to the run.
+    /// The value of an option, nil if it is left to the run.
     private func given<Value>(
-        _ option: TrainingConfiguration.AutomaticOption,
-        _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>
+        _ option: MeasuredOption, _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>
     ) -> Value? {
-        automatic.contains(option) ? nil : values[dynamicMember: path]
+        unnamed.contains(option) ? nil : values[dynamicMember: path]
     }
 
+    /// Sets an option; nil leaves it to the run.
     private mutating func give<Value>(
-        _ option: TrainingConfiguration.AutomaticOption,
-        _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>, _ value: Value?
+        _ option: MeasuredOption, _ path: KeyPath<RecipeOptions, SkeinBasics.Option<Value>>,
+        _ value: Value?
     ) {
         if let value {
             values[dynamicMember: path] = value
-            automatic.remove(option)
+            unnamed.remove(option)
         } else {
-            automatic.insert(option)
+            values[dynamicMember: path] = OptionValues<RecipeOptions>()[dynamicMember: path]
+            unnamed.insert(option)
         }
     }
 
@@ -66,13 +67,13 @@ public struct Recipe: Sendable, Equatable {
     /// Rank of the adapter: rows of A, columns of B; 1 to 1024.
     public var rank: Int {
         get { values.rank }
-        set { values.rank = newValue }
+        set { give(.rank, \.rank, newValue) }
     }
 
     /// The adapter's output is scaled by `alpha / rank`; above 0, at most 65536.
     public var alpha: Double {
         get { values.alpha }
-        set { values.alpha = newValue }
+        set { give(.alpha, \.alpha, newValue) }
     }
 
     /// Whether the adapter's output is scaled by `alpha / sqrt(rank)` instead (rank-stabilized
@@ -104,12 +105,14 @@ public struct Recipe: Sendable, Equatable {
     /// Probability of dropping an element of the adapter's input; 0 to 0.9999.
     public var dropout: Double {
         get { values.dropout }
-        set { values.dropout = newValue }
+        set { give(.dropout, \.dropout, newValue) }
     }
 
     /// Hugging Face names of the projections that get an adapter, in any order; also `embed_tokens` and
     /// `lm_head`, the embedding and the head.
-    public var targetModules = OptionValues<RecipeOptions>().targetModules.map(\.name)
+    public var targetModules = OptionValues<RecipeOptions>().targetModules.map(\.name) {
+        didSet { unnamed.remove(.targetModules) }
+    }
 
     /// Decoder blocks that get an adapter.
     public var layers: Layers {
@@ -158,7 +161,7 @@ public struct Recipe: Sendable, Equatable {
     /// The learning rate after the warm-up.
     public var schedule: Schedule {
         get { Schedule(named: values.schedule) }
-        set { values.schedule = .init(named: newValue) }
+        set { give(.schedule, \.schedule, .init(named: newValue)) }
     }
 
     /// Steps over which the learning rate rises from 0.
@@ -337,7 +340,15 @@ extension Recipe {
     public func sha256() throws -> String {
         try SkeinError.wrapping {
             let configuration = try checked()
-            guard let option = automatic.map(\.rawValue).min() else {
+            // What another option makes idle is not open.
+            let open = unnamed.intersection(MeasuredOption.automatic).filter { option in
+                switch option {
+                case .epochs: configuration.iterations == nil
+                case .warmupSteps: configuration.warmupRatio == nil
+                default: true
+                }
+            }
+            guard let option = open.map(\.rawValue).min() else {
                 return configuration.digest.description
             }
             throw SkeinError(

@@ -113,6 +113,6 @@ extension RunRequest {
         try configuration.validate()
         self.init(
             configuration: configuration, model: .opened(model.directory), data: data.path,
-            output: output, tokenCache: machine.tokenCache, automatic: recipe.automatic)
+            output: output, tokenCache: machine.tokenCache, unnamed: recipe.unnamed)
     }
 }

@@ -21,15 +21,15 @@ struct TrainCommand: Command {
         var sweep: Sweep?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
-        /// What follows from model and rows.
-        var automatic: Set<TrainingConfiguration.AutomaticOption> = []
+        /// What is not given, and so is the run's own when it goes on.
+        var unnamed: Set<MeasuredOption> = []
 
         func request() throws -> RunRequest {
             var configuration = configuration
             try configuration.take(leftToAdapter) { try ModelDirectory.open(model) }
             return RunRequest(
                 configuration: configuration, model: .path(model), data: data, output: output,
-                tokenCache: usesTokenCache ? TokenCache() : nil, automatic: automatic)
+                tokenCache: usesTokenCache ? TokenCache() : nil, unnamed: unnamed)
         }
     }
 
@@ -60,7 +60,7 @@ struct TrainCommand: Command {
                     TrainingConfiguration.options.map(\.description).contains {
                         $0.name == option.rawValue && !arguments.isGiven($0)
                     }
-                }), automatic: arguments.automatic)
+                }), unnamed: arguments.unnamed)
         // A launch has the same options, but this one.
         guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil,
             let path = arguments[TrainingFlags.sweep]

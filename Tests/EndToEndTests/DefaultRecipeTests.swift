@@ -57,4 +57,35 @@ struct DefaultRecipeTests {
             }
         }
     }
+
+    @Test(
+        "a task of join and a sweep go on with the recipe that they named, by words that name none")
+    func others() throws {
+        try Workbench.with(rows: 24) { bench in
+            let run = ["--iterations", "6", "--checkpoint-every", "1", "--keep-checkpoints", "9"]
+            let join =
+                ["join"] + words(bench, "joined") + run
+                + ["--task-rank", "0", "--task-count", "1", "--threads", "1"]
+            let recipes = try bench.write(
+                "{\"name\": \"a\"}\n{\"name\": \"b\", \"seed\": 1}\n", to: "recipes.jsonl")
+            let sweep = ["train"] + words(bench, "sweep") + run + ["--sweep", recipes]
+            func start(_ words: [String]) throws {
+                let ending = try SkeinProcess.run(words)
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            try start(join + TrainingConfiguration.fixedWords)
+            try start(sweep + TrainingConfiguration.fixedWords)
+            let whole = try ["joined", "sweep/a", "sweep/b"].map { try bench.result(of: $0) }
+            // As if they had been killed: after three steps, or before the first.
+            for run in ["joined", "sweep/a"] {
+                for name in ["adapter"] + (4...6).map({ "checkpoints/step-00000\($0)" }) {
+                    try FileManager.default.removeItem(atPath: bench.path(run + "/" + name))
+                }
+            }
+            try FileManager.default.removeItem(atPath: bench.path("sweep/b"))
+            try start(join)
+            try start(sweep + ["--resume"])
+            #expect(try ["joined", "sweep/a", "sweep/b"].map { try bench.result(of: $0) } == whole)
+        }
+    }
 }

@@ -78,11 +78,27 @@ import Testing
         recipe.learningRate = 0.25
         recipe.warmupSteps = 0
         recipe.epochs = 7
-        #expect(recipe.automatic.isEmpty)
+        #expect(recipe.unnamed.isDisjoint(with: MeasuredOption.automatic))
         #expect(try recipe.sha256() == recipe.checked().digest.description)
         recipe.epochs = nil
-        #expect(recipe.automatic == [.epochs] && recipe.epochs == nil)
+        #expect(recipe.unnamed.contains(.epochs) && recipe.epochs == nil)
         #expect(recipe != Recipe())
+        // Steps make epochs idle, as a share of them makes steps of a warm-up.
+        recipe.iterations = 5
+        recipe.warmupSteps = nil
+        recipe.warmupRatio = 0.5
+        #expect(try recipe.sha256() == recipe.checked().digest.description)
+        // What is set back to nil leaves nothing behind.
+        recipe.learningRate = nil
+        recipe.iterations = nil
+        recipe.warmupRatio = nil
+        #expect(recipe == Recipe())
+        recipe.rank = 8
+        recipe.targetModules = ["q_proj"]
+        recipe.schedule = .cosine
+        #expect(
+            Set(MeasuredOption.allCases).subtracting(recipe.unnamed)
+                == [.rank, .targetModules, .schedule])
     }
 
     @Test("the error for a value that is not allowed names its option")

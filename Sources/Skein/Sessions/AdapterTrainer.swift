@@ -123,7 +123,7 @@ public enum AdapterTrainer {
             }
             let directory = SessionDirectory(url)
             let record = try SessionRecord(of: directory)
-            let recipe = Recipe(record.configuration, automatic: record.automatic)
+            let recipe = Recipe(record.configuration, unnamed: record.automatic)
             if let iterations = sessionParameters.iterations, iterations != recipe.iterations {
                 let recorded = recipe.iterations.map { String($0) } ?? "all epochs"
                 throw SkeinError(

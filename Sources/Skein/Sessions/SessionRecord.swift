@@ -12,7 +12,7 @@ struct SessionRecord {
     var keepsTokens: Bool
     var configuration: TrainingConfiguration
     /// Options that have no value yet: the record does not name them.
-    var automatic: Set<TrainingConfiguration.AutomaticOption> = []
+    var automatic: Set<MeasuredOption> = []
 
     private static let version = 1
     /// Far more than a record has.
@@ -103,7 +103,7 @@ struct SessionRecord {
             keepsTokens: keepsTokens,
             configuration: try TrainingConfiguration(recorded: fields, path: path))
         automatic = Set(
-            TrainingConfiguration.AutomaticOption.allCases.filter { fields[$0.rawValue] == nil })
+            MeasuredOption.automatic.filter { fields[$0.rawValue] == nil })
     }
 
     /// A recorded path as this process finds it: as it is, else from where the session was made.

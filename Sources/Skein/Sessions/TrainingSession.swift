@@ -131,7 +131,7 @@ public final class TrainingSession: Sendable {
             date: date, workingDirectory: FileManager.default.currentDirectoryPath,
             model: parameters.model.path, data: dataset.path,
             keepsTokens: parameters.machine.keepsTokens, configuration: configuration)
-        record.automatic = parameters.recipe.automatic
+        record.automatic = parameters.recipe.unnamed.intersection(MeasuredOption.automatic)
         return record
     }
 

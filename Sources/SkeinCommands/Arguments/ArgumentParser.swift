@@ -31,7 +31,16 @@ struct ArgumentParser {
         try parser.read(words)
         if let path = parser.texts[GeneralFlags.config.description.name] {
             let file = try ConfigurationFile(path: path, table: table)
-            parser.texts.merge(file.texts) { typed, _ in typed }
+            let ratio = RecipeOptions.table.warmupRatio.description.name
+            let steps = RecipeOptions.table.warmupSteps.description.name
+            // The two exclude each other, and a run's record has steps: what is typed counts.
+            let typed = Set(parser.texts.keys)
+            parser.texts.merge(
+                file.texts.filter { name, _ in
+                    !(name == steps && typed.contains(ratio))
+                        && !(name == ratio && typed.contains(steps))
+                }
+            ) { typed, _ in typed }
         }
         try parser.takeRecord()
         let arguments = ParsedArguments(

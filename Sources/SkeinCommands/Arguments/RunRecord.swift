@@ -88,7 +88,11 @@ struct RunRecord {
             }
             self.path = path
             self.texts = texts
+            let epochs = RecipeOptions.table.epochs.description.name
+            let hasSteps = texts[RecipeOptions.table.iterations.description.name] != nil
             told = table.options.compactMap { option in
+                // Steps that are given make epochs idle.
+                if option.name == epochs, hasSteps { return nil }
                 guard let text = texts[option.name],
                     option.rule != nil
                         || option.json(text).map(JSONLine.render)

@@ -107,8 +107,12 @@ extension ParsedArguments {
         }
     }
 
-    /// The options that are left to the run.
-    var automatic: Set<TrainingConfiguration.AutomaticOption> {
-        Set(TrainingConfiguration.AutomaticOption.allCases.filter { isAutomatic($0.description) })
+    /// The measured options that have no value of their own.
+    var unnamed: Set<MeasuredOption> {
+        Set(
+            MeasuredOption.allCases.filter { option in
+                text(of: option.option.description).map(option.option.description.isAutomatic)
+                    ?? true
+            })
     }
 }

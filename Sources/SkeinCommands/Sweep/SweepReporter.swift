@@ -49,6 +49,11 @@ final class SweepReporter: Sendable {
         let job = sweep.runs[0].job
         for line in job.report.lines { io.log.info(line) }
         for (member, run) in zip(sweep.members, sweep.runs) {
+            if !run.job.resolved.isEmpty {
+                io.log.info(
+                    "[\(member.name)] what is not given: "
+                        + run.job.resolved.map(\.sentence).joined(separator: ", "))
+            }
             for warning in run.job.report.warnings.map(\.text) + run.job.adapterWarnings {
                 io.log.warning("[\(member.name)] \(warning)")
             }

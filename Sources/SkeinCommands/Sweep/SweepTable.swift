@@ -46,7 +46,11 @@ struct SweepTable {
         }
         rows = try zip(zip(sweep.members, sweep.runs), zip(texts, endings)).map { run, end in
             var row = Row(
-                name: run.0.name, settings: options.map { end.0[$0] },
+                name: run.0.name,
+                settings: options.map { option in
+                    // What a recipe leaves to the run, others may name.
+                    run.1.job.resolved.first { $0.name == option }?.text ?? end.0[option]
+                },
                 steps: run.1.job.plan.stepCount)
             switch end.1 {
             case .ended(let ending):

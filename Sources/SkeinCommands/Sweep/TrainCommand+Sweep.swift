@@ -33,6 +33,37 @@ extension TrainCommand {
         }
     }
 
+    /// A recipe that had not begun when its sweep was stopped begins with the defaults of those that had: another
+    /// version may have others, and the sweep would compare two things.
+    private func takeDefaults(of sweep: Sweep, into members: inout [SweepRun.Member]) throws {
+        /// What the automatic defaults follow from.
+        let causes = [
+            TrainingFlags.data.description, RecipeOptions.table.loss.description,
+            RecipeOptions.table.batchSize.description,
+            RecipeOptions.table.logicalWorkers.description,
+            RecipeOptions.table.iterations.description,
+            RecipeOptions.table.warmupRatio.description,
+        ].map(\.name)
+        let records = try members.map { member in
+            let path = FilePath.join(member.request.output, "run.json")
+            return DiskStore().exists(path) ? try RunFile(path: path).configuration : nil
+        }
+        for index in members.indices where records[index] == nil {
+            for (other, record) in records.enumerated() {
+                guard let record else { continue }
+                let isAlike = causes.allSatisfy {
+                    sweep.recipes[index].texts[$0] == sweep.recipes[other].texts[$0]
+                }
+                var request = members[index].request
+                var shared = request.unnamed.intersection(members[other].request.unnamed)
+                if !isAlike { shared.subtract(MeasuredOption.automatic) }
+                request.configuration.take(shared, of: record)
+                request.unnamed.subtract(shared)
+                members[index] = SweepRun.Member(name: members[index].name, request: request)
+            }
+        }
+    }
+
     /// Runs all recipes, and prints a table.
     ///
     /// - Parameters:
@@ -40,14 +71,16 @@ extension TrainCommand {
     ///   - io: where to write.
     /// - Throws: `SweepError.failed` or `.interrupted` at the end, if a run was not completed.
     func run(_ sweep: Sweep, _ io: CommandIO) throws {
-        let run = try SweepRun(
-            sweep.recipes.map {
-                var own = $0.options
-                // A recipe may name its own.
-                own.configuration.inputs.initAdapter = try own.configuration.inputs.initAdapter.map
-                { try RepositoryNames.path($0, as: .adapter, io) }
-                return SweepRun.Member(name: $0.name, request: try own.request())
-            }, output: options.output, resuming: options.resume)
+        var members = try sweep.recipes.map {
+            var own = $0.options
+            // A recipe may name its own.
+            own.configuration.inputs.initAdapter = try own.configuration.inputs.initAdapter.map {
+                try RepositoryNames.path($0, as: .adapter, io)
+            }
+            return SweepRun.Member(name: $0.name, request: try own.request())
+        }
+        if options.resume { try takeDefaults(of: sweep, into: &members) }
+        let run = try SweepRun(members, output: options.output, resuming: options.resume)
         let reporter = SweepReporter(io, run, exports: options.exports)
         reporter.showData()
         let endings = try run.run(

@@ -8,7 +8,7 @@ extension TrainingConfiguration {
     /// - Parameter automatic: options whose values are not known yet; what depends on them is not checked.
     /// - Throws: `TrainingError.badCombination`.
     package func checkRecipe(
-        besides automatic: Set<AutomaticOption> = []
+        besides automatic: Set<MeasuredOption> = []
     ) throws(TrainingError) {
         try checkEdges()
         try checkSchedule(knowsRate: !automatic.contains(.learningRate))

@@ -48,8 +48,8 @@ package enum RecipeDefaults {
         return min(max((usefulSteps + steps - 1) / steps, bounds.lowerBound), bounds.upperBound)
     }
 
-    /// One step in twenty, at least one where there are two.
-    package static func warmupSteps(stepCount: Int) -> Int { (stepCount + 19) / 20 }
+    /// One step in twenty. The first step of a warm-up has the rate 0, so a run of few steps has none.
+    package static func warmupSteps(stepCount: Int) -> Int { stepCount / 20 }
 
     /// The nearest number with two digits; the same text reads back as it.
     static func twoDigits(_ number: Double) -> Double {

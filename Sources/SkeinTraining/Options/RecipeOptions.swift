@@ -68,7 +68,7 @@ package struct RecipeOptions: OptionTable {
     package let learningRate = Option(
         "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,
         "AdamW's step size"
-    ).automatic(by: "by --loss and the model's width")
+    ).automatic(by: "by the model's width and --loss")
     package let loraPlusRatio = Option.optional(
         "lora-plus-ratio", .number(above: 0, to: 1024), absent: "1", in: .optimizer,
         "the learning rate of B is this many times that of A (LoRA+)"
@@ -123,7 +123,7 @@ package struct RecipeOptions: OptionTable {
 
     package let epochs = Option(
         "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows"
-    ).automatic(by: "by the number of rows")
+    ).automatic(by: "by the rows, --batch-size and --loss")
     package let iterations = Option.optional(
         "iterations", .integer(1...Limits.steps), absent: "all epochs", in: .run,
         "optimizer steps; overrides --epochs")
@@ -243,12 +243,9 @@ package struct RecipeOptions: OptionTable {
     package static let table = RecipeOptions()
     package static let options = list(table)
 
-    /// Options whose defaults are measured, and so may change with what is measured: the same run of
-    /// another version names them.
-    package static let measured: [any AnyOption] = [
-        table.rank, table.alpha, table.dropout, table.targetModules, table.learningRate,
-        table.schedule, table.warmupSteps, table.epochs,
-    ]
+    /// The declarations of `MeasuredOption`. A command that shall give the same run under any version
+    /// names them.
+    package static let measured = MeasuredOption.allCases.map(\.option)
 }
 
 extension OptionHeading {

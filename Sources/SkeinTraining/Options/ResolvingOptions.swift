@@ -4,10 +4,10 @@ import SkeinTensors
 
 /// Replaces options that were left to a run by numbers, as soon as what they follow from is known.
 struct ResolvingOptions {
-    private let automatic: Set<TrainingConfiguration.AutomaticOption>
+    private let automatic: Set<MeasuredOption>
     private(set) var found: [ResolvedOption] = []
 
-    init(_ automatic: Set<TrainingConfiguration.AutomaticOption>) { self.automatic = automatic }
+    init(_ automatic: Set<MeasuredOption>) { self.automatic = automatic }
 
     /// - Parameters:
     ///   - configuration: gets the learning rate.
@@ -41,20 +41,15 @@ struct ResolvingOptions {
     mutating func resolveWarmup(of configuration: inout TrainingConfiguration, steps: Int) {
         guard automatic.contains(.warmupSteps), configuration.warmupRatio == nil else { return }
         configuration.warmupSteps = RecipeDefaults.warmupSteps(stepCount: steps)
-        note(.warmupSteps, of: configuration, Figures.count(steps, "step"))
+        let kind = configuration.localSteps == nil ? "step" : "local step"
+        note(.warmupSteps, of: configuration, Figures.count(steps, kind))
     }
 
     private mutating func note(
-        _ option: TrainingConfiguration.AutomaticOption, of configuration: TrainingConfiguration,
+        _ option: MeasuredOption, of configuration: TrainingConfiguration,
         _ reason: String
     ) {
-        let declared = RecipeOptions.options.first { $0.description.name == option.rawValue }
-        let text = declared.flatMap { configuration.recipe.text(of: $0) } ?? ""
+        let text = configuration.recipe.text(of: option.option) ?? ""
         found.append(ResolvedOption(name: option.rawValue, text: text, reason: reason))
     }
-}
-
-extension ResolvedOption {
-    /// `--learning-rate 0.0013 (a model 576 wide)`.
-    package var sentence: String { "--\(name) \(text) (\(reason))" }
 }

@@ -19,14 +19,15 @@ package struct RunRequest: Sendable {
     package var output: String
     /// Where encoded rows are looked up and kept; nil: every row is encoded.
     package var tokenCache: TokenCache?
-    /// Options whose values in `configuration` do not count, and follow from model and rows.
-    package var automatic: Set<TrainingConfiguration.AutomaticOption>
+    /// Options that were not given: a run that goes on has them in its record, and of a new one some follow
+    /// from model and rows.
+    package var unnamed: Set<MeasuredOption>
 
     package init(
         configuration: TrainingConfiguration, model: ModelSource, data: String, output: String,
-        tokenCache: TokenCache?, automatic: Set<TrainingConfiguration.AutomaticOption> = []
+        tokenCache: TokenCache?, unnamed: Set<MeasuredOption> = []
     ) {
-        self.automatic = automatic
+        self.unnamed = unnamed
         self.configuration = configuration
         self.model = model
         self.data = data
@@ -45,10 +46,11 @@ package struct RunRequest: Sendable {
         try RunDirectory.check(output, resuming: resuming)
         if !resuming { try configuration.chat.check(for: configuration.promptFormat) }
         let runFile = FilePath.join(output, RunDirectory.runFileName)
-        var (configuration, automatic) = (configuration, automatic)
+        var configuration = configuration
+        var automatic = unnamed.intersection(MeasuredOption.automatic)
         // A run goes on with what it began with, though another version would begin otherwise.
-        if resuming, !automatic.isEmpty, DiskStore().exists(runFile) {
-            configuration.take(automatic, of: try RunFile(path: runFile).configuration)
+        if resuming, !unnamed.isEmpty, DiskStore().exists(runFile) {
+            configuration.take(unnamed, of: try RunFile(path: runFile).configuration)
             automatic = []
         }
         var job = try TrainingJob(

@@ -65,7 +65,7 @@ package struct TrainingJob: Sendable {
         configuration: TrainingConfiguration, model open: () throws -> ModelDirectory,
         dataPath: String, version: String, tokenCache: TokenCache? = nil,
         allowingUnusedArguments: Bool = false,
-        automatic: Set<TrainingConfiguration.AutomaticOption> = []
+        automatic: Set<MeasuredOption> = []
     ) throws {
         var configuration = configuration
         try configuration.validate()

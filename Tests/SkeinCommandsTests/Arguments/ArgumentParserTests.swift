@@ -33,7 +33,7 @@ import Testing
             model: "m.gguf", data: "d.jsonl", output: "run", resume: false, usesTokenCache: true,
             configuration: TrainingConfiguration(),
             leftToAdapter: [.rank, .alpha, .targetModules, .layers, .dora],
-            automatic: [.learningRate, .warmupSteps, .epochs])
+            unnamed: Set(MeasuredOption.allCases))
         #expect(options == expected)
         #expect(
             try Self.train("--rank", "8").leftToAdapter == [.alpha, .targetModules, .layers, .dora])

@@ -16,18 +16,38 @@ import Testing
 
     @Test("an option that is not given, or auto, is left to the run; one with a number is not")
     func words() throws {
-        let all = Set(TrainingConfiguration.AutomaticOption.allCases)
-        #expect(try Self.command().options.automatic == all)
+        let all = Set(MeasuredOption.allCases)
+        #expect(try Self.command().options.unnamed == all)
         #expect(
             try Self.command(
                 "--learning-rate", "auto", "--warmup-steps", "auto", "--epochs", "auto"
-            ).options.automatic == all)
+            ).options.unnamed == all)
         let given = try Self.command("--lr", "2e-4", "--epochs=5").options
-        #expect(given.automatic == [.warmupSteps])
+        #expect(given.unnamed == all.subtracting([.learningRate, .epochs]))
         #expect(given.configuration.learningRate == 2e-4 && given.configuration.epochs == 5)
         // The last one counts.
         #expect(
-            try Self.command("--epochs", "5", "--epochs", "auto").options.automatic == all)
+            try Self.command("--epochs", "5", "--epochs", "auto").options.unnamed == all)
+    }
+
+    @Test("a typed share of a warm-up counts instead of a record's steps, and the other way round")
+    func warmup() throws {
+        for (json, words, expected) in [
+            (#"{"warmup-steps": 3}"#, ["--warmup-ratio", "0.5"], (0.5, 0)),
+            (#"{"warmup-ratio": 0.5}"#, ["--warmup-steps", "3"], (nil, 3)),
+        ] as [(String, [String], (Double?, Int))] {
+            try TestPaths.withTemporaryDirectory { directory in
+                try AtomicFile.write(json, to: directory + "/c.json")
+                let options = try TrainCommand(
+                    ArgumentParser.parse(
+                        [
+                            "--model", "m", "--data", "d", "--output", "o", "--config",
+                            directory + "/c.json",
+                        ] + words, by: TrainCommand.table)
+                ).options.configuration
+                #expect(options.warmupRatio == expected.0 && options.warmupSteps == expected.1)
+            }
+        }
     }
 
     @Test("only an option with a rule takes auto, and the error for another text names it")
@@ -51,7 +71,7 @@ import Testing
         #expect(process.output.contains("\"learning-rate\": \"auto\""))
         #expect(process.output.contains("\"epochs\": 4"))
         let options = try ConfigurationFileTests.options(process.output)
-        #expect(options.automatic == [.learningRate, .warmupSteps])
+        #expect(options.unnamed == [.learningRate, .warmupSteps])
     }
 
     @Test("a run with the defaults is the run that names their numbers, as its card does")
@@ -67,7 +87,7 @@ import Testing
             let process = CapturedProcess()
             #expect(CommandLineTool.run(words + [directory + "/a"], process.io()) == 0)
             let record = try RunFile(path: directory + "/a/run.json")
-            for option in TrainingConfiguration.AutomaticOption.allCases {
+            for option in MeasuredOption.automatic {
                 #expect(!record.text.contains("\"\(option.rawValue)\": \"auto\""))
             }
             // The numbers that it says give the same run, and its record a new one.

@@ -62,7 +62,7 @@ import Testing
             #expect(
                 Set(words.dropFirst()) == [
                     "data \(directory)/rows.jsonl", "rank 3", "iterations 2", "seed 7",
-                    "skip-bad-lines", "learning-rate \(rate)", "warmup-steps 1", "epochs 3",
+                    "skip-bad-lines", "learning-rate \(rate)", "warmup-steps 0",
                 ])
             #expect(record.sentence?.contains("\n") == false)
         }

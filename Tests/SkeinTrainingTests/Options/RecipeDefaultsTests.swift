@@ -45,15 +45,14 @@ import Testing
         #expect(counts.last == RecipeDefaults.epochs.lowerBound)
         #expect(RecipeDefaults.epochs(rows: 20, batchSize: 4, loss: .dpo) == 3)
         #expect(RecipeDefaults.epochs(rows: 4000, batchSize: 4, loss: .dpo) == 1)
-        #expect(RecipeDefaults.warmupSteps(stepCount: 1) == 1)
-        #expect(RecipeDefaults.warmupSteps(stepCount: 200) == 10)
-        #expect(RecipeDefaults.warmupSteps(stepCount: 201) == 11)
+        // The first step of a warm-up has the rate 0: a run of few steps would learn in fewer.
+        for (steps, warmup) in [(1, 0), (2, 0), (19, 0), (20, 1), (39, 1), (200, 10)] {
+            #expect(RecipeDefaults.warmupSteps(stepCount: steps) == warmup)
+        }
     }
 
-    private typealias Automatic = Set<TrainingConfiguration.AutomaticOption>
-
     private func withJob(
-        _ automatic: Set<TrainingConfiguration.AutomaticOption>, directory: String,
+        _ automatic: Set<MeasuredOption>, directory: String,
         _ change: (inout TrainingConfiguration) -> Void = { _ in }
     ) throws -> TrainingJob {
         var configuration = TrainingConfiguration()
@@ -79,7 +78,7 @@ import Testing
     @Test("a run whose options are left to it is, byte for byte, the run that names them")
     func named() throws {
         try withFiles { directory in
-            let all = Automatic(TrainingConfiguration.AutomaticOption.allCases)
+            let all = MeasuredOption.automatic
             let job = try withJob(all, directory: directory)
             #expect(job.resolved.map(\.name) == ["learning-rate", "epochs", "warmup-steps"])
             // 40 rows to train on, 10 steps an epoch.
@@ -98,7 +97,7 @@ import Testing
             }
             #expect(same.runFile.text == job.runFile.text)
             #expect(same.resolved.isEmpty)
-            for option in TrainingConfiguration.AutomaticOption.allCases {
+            for option in MeasuredOption.automatic {
                 #expect(!job.runFile.text.contains("\"\(option.rawValue)\": \"auto\""))
             }
         }
@@ -107,10 +106,10 @@ import Testing
     @Test("what is given counts: steps instead of epochs, a share instead of a warm-up")
     func given() throws {
         try withFiles { directory in
-            let all = Automatic(TrainingConfiguration.AutomaticOption.allCases)
+            let all = MeasuredOption.automatic
             let steps = try withJob(all, directory: directory) { $0.iterations = 7 }
             #expect(steps.resolved.map(\.name) == ["learning-rate", "warmup-steps"])
-            #expect(steps.plan.stepCount == 7 && steps.configuration.warmupSteps == 1)
+            #expect(steps.plan.stepCount == 7 && steps.configuration.warmupSteps == 0)
             let share = try withJob(all, directory: directory) { $0.warmupRatio = 0.5 }
             #expect(share.resolved.map(\.name) == ["learning-rate", "epochs"])
             #expect(share.configuration.warmupSteps == 0)
@@ -146,13 +145,16 @@ import Testing
                 $0.learningRate = 7e-4
                 $0.warmupSteps = 3
                 $0.epochs = 5
+                $0.rank = 3
+                $0.targetModules = [.query]
+                $0.schedule = .cosine
             }
             try AtomicFile.makeDirectory(output)
             try begun.runFile.write(to: output + "/run.json")
             let request = RunRequest(
                 configuration: TrainingConfiguration(), model: .path(directory + "/tiny.gguf"),
                 data: directory + "/rows.jsonl", output: output, tokenCache: nil,
-                automatic: Automatic(TrainingConfiguration.AutomaticOption.allCases))
+                unnamed: Set(MeasuredOption.allCases))
             let job = try request.job(resuming: true)
             #expect(
                 job.runFile == begun.runFile || job.runFile.configuration == begun.configuration)
