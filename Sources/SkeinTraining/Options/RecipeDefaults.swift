@@ -20,11 +20,18 @@ package enum RecipeDefaults {
     /// - Returns: the peak of the schedule.
     package static func learningRate(width: Int, loss: PreferenceLoss.Kind?) -> Double {
         let wide = rateAtWidth2000 * ElementaryFunctions.power(2000 / Double(width), widthExponent)
-        return twoDigits(loss == nil ? wide : wide / pairsDivisor)
+        return twoDigits(wide / divisor(loss))
     }
 
-    /// Pairs need smaller steps: both answers of a pair move at once.
-    static let pairsDivisor = 10.0
+    /// Pairs need smaller steps: with larger ones the model still tells the answers apart, and no longer
+    /// writes the chosen one. ORPO learns that one by itself, too, and bears larger ones.
+    private static func divisor(_ loss: PreferenceLoss.Kind?) -> Double {
+        switch loss {
+        case nil: 1
+        case .orpo: 5
+        case .dpo, .simpo: 40
+        }
+    }
 
     /// Steps that learn a few rows, and the fewest and the most passes over them. Pairs are passed over less
     /// often: a model that prefers one answer by too much no longer writes it.
