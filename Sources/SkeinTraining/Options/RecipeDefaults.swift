@@ -24,12 +24,14 @@ package enum RecipeDefaults {
     }
 
     /// Pairs need smaller steps: with larger ones the model still tells the answers apart, and no longer
-    /// writes the chosen one. ORPO learns that one by itself, too, and bears larger ones.
+    /// writes the chosen one. ORPO learns that one by itself, too, and SimPO its probability, not how much
+    /// it has grown: they bear larger ones.
     private static func divisor(_ loss: PreferenceLoss.Kind?) -> Double {
         switch loss {
         case nil: 1
         case .orpo: 5
-        case .dpo, .simpo: 40
+        case .simpo: 10
+        case .dpo: 40
         }
     }
 
