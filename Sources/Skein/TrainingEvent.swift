@@ -118,6 +118,7 @@ extension TrainingEvent {
             return [.sample(step: sample.step, prompt: sample.prompt, answer: sample.text)]
         case .checkpoint(let step, let path): return [.checkpoint(step: step, path: path)]
         case .stoppedEarly(let step, let best): return [.stoppedEarly(step: step, best: best)]
+        case .noticed(let finding): return [.warning(finding.text)]
         }
     }
 }

@@ -41,7 +41,7 @@ final class TensorBoardExport: Sendable {
         case .validation(let metrics, _): queue.give(.records(Self.records(metrics, at: now)))
         case .sample(let sample): queue.give(.records([Self.record(sample, at: now)]))
         case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored, .checkpoint,
-            .stoppedEarly:
+            .stoppedEarly, .noticed:
             break
         }
     }

@@ -104,7 +104,9 @@ package final class RunBoard: Sendable {
         case .sample(let sample): state.withLock { $0.history.add(sample) }
         case .otherEngines(let step, _):
             state.withLock { $0.own.admittedOtherEngines(from: step) }
-        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly: break
+        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly,
+            .noticed:
+            break
         }
     }
 

@@ -24,6 +24,20 @@ extension TrainingLoop {
         return ledger
     }
 
+    /// Lets the early warning see what earlier processes of this run have written, which it has warned of
+    /// then.
+    mutating func recallWarnings() throws {
+        guard step > 0, directory.store.exists(directory.metrics) else { return }
+        // A damaged line is the ledger's finding.
+        try Metrics.readWhatIsWhole(path: directory.metrics, in: directory.store) { record in
+            switch record {
+            case .step(let line): _ = warning?.note(line)
+            case .validation(let line): _ = warning?.note(line)
+            case .sample: break
+            }
+        }
+    }
+
     /// Whether a line of the ledger is of references, or cannot be told.
     private func hasReferenceLines() throws -> Bool {
         guard !references.isEmpty, directory.store.exists(directory.ledger) else { return false }

@@ -30,6 +30,8 @@ package struct TrainingLoop {
         case sample(SampleMetrics)
         case checkpoint(step: Int, path: String)
         case stoppedEarly(step: Int, best: Int)
+        /// What the losses so far usually mean.
+        case noticed(EarlyWarning.Finding)
     }
 
     /// How a run ended.
@@ -64,6 +66,8 @@ package struct TrainingLoop {
     var stopping: EarlyStopping
     /// The validation before the first step; nil: there was none, and its loss is not known.
     var start: Improvement.Score?
+    /// nil: nothing is said of the losses.
+    var warning: EarlyWarning?
     /// Of a run with local steps; `optimizer` is not used then.
     var local: LocalProgress?
     var step = 0
@@ -105,6 +109,7 @@ package struct TrainingLoop {
         self.now = now
         parameters = job.initial.values
         start = job.knownStart
+        warning = EarlyWarning(job)
         local = LocalProgress(job)
         otherRate = job.configuration.rateFactor(job.shape.layout)
         optimizer = AdamW(
@@ -144,6 +149,7 @@ package struct TrainingLoop {
         let metrics = try Metrics(
             path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
             in: directory.store)
+        try recallWarnings()
         let ledger = try openLedger()
         try checkLedger()
         try judgeAtStart(metrics, ledger)
@@ -174,6 +180,7 @@ package struct TrainingLoop {
                 workers: source.workerCount, figures: source.takeFigures())
             try metrics.append(line)
             try report(.step(line, stepCount: job.plan.stepCount))
+            try warning?.note(line).map { try report(.noticed($0)) }
             try reportSaved(writer.poll())
 
             let isJudged = job.validations.isDue(after: step)

@@ -11,6 +11,8 @@ package enum RecipeDefaults {
     /// rate is 1.5 times theirs, which is constant, while the mean of a linear schedule is half its peak.
     static let rateAtWidth2000 = 7.5e-4
     static let widthExponent = 0.78
+    /// alpha / rank of the recipe that the rate belongs to.
+    static let scale = 2.0
 
     /// The learning rate: to two digits, so that it can be said and typed.
     ///
