@@ -74,7 +74,7 @@ public struct Evaluation: Sendable, Equatable {
         }
     }
 
-    init(_ sums: RowEvaluation) {
+    package init(_ sums: RowEvaluation) {
         loss = sums.loss
         perplexity = sums.perplexity
         tokenAccuracy = sums.tokenAccuracy

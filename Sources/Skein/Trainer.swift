@@ -80,7 +80,8 @@ public final class Trainer: Sendable {
                     case .loop(let event):
                         for event in TrainingEvent.events(of: event) { control.feed.send(event) }
                     case .warning(let text): control.feed.send(.warning(text))
-                    case .memory, .features, .loaded, .references, .ready, .trained: break
+                    case .memory, .features, .loaded, .references, .ready, .trained, .measuringKept:
+                        break
                     }
                 }, shouldStop: { control.shouldStop })
             return try Outcome(ending)

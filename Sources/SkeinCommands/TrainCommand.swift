@@ -17,6 +17,8 @@ struct TrainCommand: Command {
         var configuration: TrainingConfiguration
         var status: LiveStatus?
         var exports = RunExports.Options()
+        /// Whether a complete run says what its accuracies suggest.
+        var advises = false
         /// Several recipes instead of one.
         var sweep: Sweep?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
@@ -37,7 +39,8 @@ struct TrainCommand: Command {
         command: "train",
         summary: "fine-tunes a base model with LoRA, in this process",
         groups: TrainingFlags.groups + [
-            OptionGroup(title: "several recipes", options: [TrainingFlags.sweep.description])
+            OptionGroup(title: "several recipes", options: [TrainingFlags.sweep.description]),
+            OptionGroup(title: "at the end", options: [TrainingFlags.noAdvice.description]),
         ],
         example:
             "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run",
@@ -61,9 +64,12 @@ struct TrainCommand: Command {
                         $0.name == option.rawValue && !arguments.isGiven($0)
                     }
                 }), unnamed: arguments.unnamed)
-        // A launch has the same options, but this one.
-        guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil,
-            let path = arguments[TrainingFlags.sweep]
+        // A launch has the same options, but these.
+        guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil else {
+            return
+        }
+        options.advises = !arguments[TrainingFlags.noAdvice]
+        guard let path = arguments[TrainingFlags.sweep]
         else { return }
         if options.status != nil {
             throw UsageError.excludes(
@@ -100,6 +106,7 @@ struct TrainCommand: Command {
         defer { exports.finish(outcome) }
         do {
             let ending = try run.run(
+                measuresKept: options.advises,
                 report: { event in
                     switch event {
                     case .memory(let estimate, let residence):
@@ -117,9 +124,11 @@ struct TrainCommand: Command {
                         exports.note(event)
                         reporter.show(event)
                     case .trained: reporter.finishLine()
+                    case .measuringKept: reporter.tellMeasuring()
                     }
                 }, shouldStop: { io.interrupt.isSet })
             outcome = try RunExports.Outcome(ending)
+            reporter.showAdvice(ending)
             try reporter.showEnding(ending)
         } catch {
             if outcome == .failed { outcome = RunExports.Outcome(error) }

@@ -79,7 +79,7 @@ final class SessionRun: @unchecked Sendable {
 
     private func note(_ event: TrainingRun.Event, _ job: SkeinTraining.TrainingJob) {
         switch event {
-        case .memory, .features, .loaded, .references: return
+        case .memory, .features, .loaded, .references, .measuringKept: return
         case .warning(let text): feeds.warnings.send(text)
         case .ready:
             let done = session.checkpoints.last?.iteration ?? 0
@@ -121,7 +121,7 @@ final class SessionRun: @unchecked Sendable {
             if samples == job.samplePrompts.count { returnToTraining(from: sample.step, job) }
         case .checkpoint(let step, _): saved(step)
         case .stoppedEarly: enter(.evaluating, at: session.iteration)
-        case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored: return
+        case .rowsNotRecorded, .otherEngines, .ledgerDoubted, .adapterRestored, .noticed: return
         }
     }
 

@@ -183,6 +183,13 @@ final class TrainingReporter: Sendable {
                     ("event", .string("stopped_early")), ("step", .integer(step)),
                     ("best_step", .integer(best)),
                 ])
+        case .noticed(let finding):
+            warn(
+                finding.text,
+                [
+                    ("event", .string("noticed")), ("kind", .string(finding.kind.rawValue)),
+                    ("step", .integer(finding.step)),
+                ])
         }
     }
 
@@ -246,9 +253,9 @@ final class TrainingReporter: Sendable {
         return text
     }
 
-    func warn(_ text: String) {
+    func warn(_ text: String, _ facts: [JSONLine.Field] = []) {
         state.withLock { $0.display.finishLine() }
-        io.log.warning(text)
+        io.log.warning(text, facts)
     }
 
     func finishLine() {
@@ -256,7 +263,7 @@ final class TrainingReporter: Sendable {
         io.panel?.end(board.progress)
     }
 
-    private func info(_ text: String, _ facts: [JSONLine.Field]) {
+    func info(_ text: String, _ facts: [JSONLine.Field]) {
         state.withLock { $0.display.finishLine() }
         io.log.info(text, facts)
     }

@@ -101,7 +101,7 @@ final class SweepReporter: Sendable {
 
     private func show(_ event: TrainingRun.Event, of index: Int) throws {
         switch event {
-        case .memory, .loaded, .ready, .trained: return
+        case .memory, .loaded, .ready, .trained, .measuringKept: return
         case .features(let plan, let kept):
             let isFirst = state.withLock { state in
                 defer { state.hasToldFeatures = true }
@@ -153,6 +153,7 @@ final class SweepReporter: Sendable {
             say(
                 index, TrainingReporter.rowsNotRecorded(path, beginToken: beginToken),
                 level: .warning)
+        case .noticed(let finding): say(index, finding.text, level: .warning)
         case .checkpoint: return
         }
     }

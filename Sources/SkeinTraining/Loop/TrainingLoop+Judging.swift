@@ -21,6 +21,7 @@ extension TrainingLoop {
             ?? false
         try metrics.append(line)
         try report(.validation(line, isBest: isBest))
+        try warning?.note(line).map { try report(.noticed($0)) }
         if isBest { try keepAdapter() }
         if stopping.shouldStop {
             try report(.stoppedEarly(step: step, best: stopping.bestStep))
@@ -93,6 +94,15 @@ extension TrainingLoop {
         for sample in samples { try report(.sample(sample)) }
     }
 
+    /// Those of the kept adapter.
+    ///
+    /// - Throws: `FileError`, `AdapterError`.
+    func keptParameters() throws -> [Float] {
+        try TrainingJob.exported(
+            directory.adapter, shape: job.shape, export: job.export, in: directory.store
+        ).values
+    }
+
     /// The loss of the kept adapter on the test rows of a complete run; its groups are in the ledger
     /// then.
     ///
@@ -100,9 +110,7 @@ extension TrainingLoop {
     /// - Throws: what the loop's `evaluate` throws; `FileError`.
     package func test() throws -> RowEvaluation? {
         guard !job.test.isEmpty else { return nil }
-        let kept = try TrainingJob.exported(
-            directory.adapter, shape: job.shape, export: job.export, in: directory.store
-        ).values
+        let kept = try keptParameters()
         let found = try evaluate(
             EvaluationRequest(
                 rows: job.test, step: step,

@@ -81,6 +81,8 @@ package struct RunEnding: Sendable {
     package let directory: RunDirectory
     /// Of the test rows; nil without any, and for a run that is not complete.
     package let test: RowEvaluation?
+    /// nil where it was not asked for.
+    package internal(set) var kept: KeptAccuracy?
 
     /// The run was asked to stop before its first step of this time.
     ///

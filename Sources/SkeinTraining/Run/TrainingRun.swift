@@ -22,6 +22,8 @@ package struct TrainingRun: Sendable {
         case loop(TrainingLoop.Event)
         /// The steps are done, or the run was stopped; test rows may be evaluated next.
         case trained
+        /// The kept adapter is measured on rows that it was trained on, and on those held out.
+        case measuringKept
     }
 
     package let job: TrainingJob
@@ -43,13 +45,15 @@ package struct TrainingRun: Sendable {
     /// Runs on the calling thread, which waits while others compute.
     ///
     /// - Parameters:
+    ///   - measuresKept: whether the ending says how well the kept adapter knows the rows.
     ///   - report: called on this thread; what it throws ends the run.
     ///   - shouldStop: asked while weights are loaded, where true is a `CancellationError`, and after
     ///     every step, where it ends the run with a checkpoint.
     /// - Returns: how it ended.
     /// - Throws: `CancellationError`, `MemoryError`, `TrainingError`, `FileError`, `FormatError`.
     package func run(
-        report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
+        measuresKept: Bool = false, report: @escaping (Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let threads =
             job.configuration.threads ?? SystemProcessors.usable
@@ -64,7 +68,7 @@ package struct TrainingRun: Sendable {
             shouldStop: shouldStop)
         return try train(
             in: directory, with: compute, features: job.configuration.featureSettings,
-            report: report, shouldStop: shouldStop)
+            measuresKept: measuresKept, report: report, shouldStop: shouldStop)
     }
 
     /// Runs with what is loaded; others may compute with it in turns.
@@ -73,13 +77,15 @@ package struct TrainingRun: Sendable {
     ///   - directory: the run's.
     ///   - compute: what computes.
     ///   - features: where the frozen blocks' output is kept; nil: nowhere.
+    ///   - measuresKept: as `run` has it.
     ///   - report: as `run` has it.
     ///   - shouldStop: as `run` has it.
     /// - Returns: how it ended.
     /// - Throws: as `run`.
     func train(
         in directory: RunDirectory, with compute: RunCompute, features: FeatureSettings?,
-        report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
+        measuresKept: Bool = false, report: @escaping (Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         // Before anything takes long, or makes room on a disk.
         let recorded = try self.job.checkResume(in: directory)
@@ -152,7 +158,19 @@ package struct TrainingRun: Sendable {
         try report(.trained)
         let test = outcome.isComplete ? try loop.test() : nil
         try warn(of: engine, report)
-        return RunEnding(outcome: outcome, directory: directory, test: test)
+        var ending = RunEnding(outcome: outcome, directory: directory, test: test)
+        guard measuresKept, outcome.isComplete, !shouldStop() else { return ending }
+        try report(.measuringKept)
+        do {
+            ending.kept = try KeptAccuracy(
+                job, parameters: loop.keptParameters(), engine: engine, threads: compute.threads
+            ) {
+                if shouldStop() { throw CancellationError() }
+            }
+        } catch is CancellationError {
+            // The run itself is complete.
+        }
+        return ending
     }
 
     private func warn(of engine: MicroBatchEngine, _ report: (Event) throws -> Void) throws {

@@ -23,7 +23,7 @@ struct ValidationRunTests {
 
     /// A run of four steps an epoch. `report` may throw to end it there, as a kill would.
     private func run(
-        _ directory: String, _ name: String, resuming: Bool = false,
+        _ directory: String, _ name: String, resuming: Bool = false, measuresKept: Bool = false,
         report: @escaping (TrainingLoop.Event) throws -> Void = { _ in },
         _ change: (inout TrainingConfiguration) -> Void
     ) throws -> (ending: RunEnding, validations: [ValidationMetrics], lines: [String]) {
@@ -37,6 +37,7 @@ struct ValidationRunTests {
             configuration: configuration, model: .path(directory + "/tiny.gguf"),
             data: directory + "/rows.jsonl", output: directory + "/" + name, tokenCache: nil)
         let ending = try TrainingRun(request, resuming: resuming).run(
+            measuresKept: measuresKept,
             report: { if case .loop(let event) = $0 { try report(event) } },
             shouldStop: { false })
         var validations: [ValidationMetrics] = []
@@ -51,6 +52,62 @@ struct ValidationRunTests {
             }
         }
         return (ending, validations, lines)
+    }
+
+    @Test("early warnings come from the loop, and a resumed run repeats none")
+    func warnings() throws {
+        struct Killed: Error {}
+        try withInputs { directory in
+            func train(_ name: String, resuming: Bool, killedAfter step: Int?) throws -> [Int] {
+                var said: [Int] = []
+                func train() throws {
+                    _ = try run(
+                        directory, name, resuming: resuming,
+                        report: { event in
+                            if case .noticed(let finding) = event, finding.kind == .learnsHardly {
+                                said.append(finding.step)
+                            }
+                            if case .checkpoint(step, _) = event { throw Killed() }
+                        }
+                    ) {
+                        ($0.epochs, $0.learningRate, $0.checkpointEvery) = (11, 1e-6, 1)
+                    }
+                }
+                if step == nil {
+                    try train()
+                } else {
+                    #expect(throws: Killed.self, performing: train)
+                }
+                return said
+            }
+            // Judged after 30 steps, without a warm-up.
+            #expect(try train("whole", resuming: false, killedAfter: nil) == [30])
+            #expect(try train("late", resuming: false, killedAfter: 36) == [30])
+            #expect(try train("late", resuming: true, killedAfter: nil).isEmpty)
+            #expect(try train("early", resuming: false, killedAfter: 20).isEmpty)
+            #expect(try train("early", resuming: true, killedAfter: nil) == [30])
+        }
+    }
+
+    @Test("a complete run can say how well the kept adapter knows its rows")
+    func kept() throws {
+        try withInputs { directory in
+            let (ending, validations, _) = try run(directory, "run", measuresKept: true) { _ in }
+            let kept = try #require(ending.kept)
+            #expect(kept.training.rows == 16 && kept.validation?.rows == 4)
+            // The same rows with the same parameters as the validation that chose it.
+            let best = try #require(validations.last { $0.step == ending.outcome.keptStep })
+            #expect(kept.validation?.loss == best.loss)
+            #expect(kept.validation?.tokenAccuracy == best.tokenAccuracy)
+            #expect(try #require(kept.training.loss) < 20)
+            let other = try run(directory, "other") { _ in }
+            #expect(other.ending.kept == nil)
+        }
+        let many = (0..<1201).map { $0..<($0 + 1) }
+        let chosen = KeptAccuracy.chosen(many)
+        #expect(chosen.count == 500 && Set(chosen).count == 500 && chosen[0] == 0..<1)
+        #expect(chosen[499] == 1198..<1199)
+        #expect(KeptAccuracy.chosen(Array(many.prefix(500))).count == 500)
     }
 
     @Test("the best adapter of validations after every N steps is kept, and has a checkpoint")

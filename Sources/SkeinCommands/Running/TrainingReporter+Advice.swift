@@ -1,0 +1,30 @@
+import Skein
+import SkeinBasics
+import SkeinTraining
+
+extension TrainingReporter {
+    /// Says why the run is not over yet.
+    func tellMeasuring() {
+        info(
+            "measuring the kept adapter on training and validation rows (--no-advice leaves it out)",
+            [])
+    }
+
+    /// Says what the kept adapter's accuracies suggest to do next, as `TrainedAdapter.advice()` does.
+    func showAdvice(_ ending: RunEnding) {
+        guard let kept = ending.kept else { return }
+        let training = Evaluation(kept.training)
+        let validation = kept.validation.map { Evaluation($0) }
+        let advice = AccuracyAdvice.on(training: training, validation: validation)
+        func number(_ value: Double?) -> JSONLine.Value { value.map { .number($0) } ?? .null }
+        let facts: [JSONLine.Field] = [
+            ("event", .string("advice")), ("training_accuracy", number(training.tokenAccuracy)),
+            ("validation_accuracy", number(validation?.tokenAccuracy)),
+            ("advice", .array(advice.map { .string($0.description) })),
+        ]
+        guard !advice.isEmpty else {
+            return info("advice: none, the accuracies are as they should be", facts)
+        }
+        info("advice: " + advice.map(\.description).joined(separator: "; "), facts)
+    }
+}

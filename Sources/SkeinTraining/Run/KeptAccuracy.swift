@@ -1,0 +1,45 @@
+import SkeinBasics
+
+/// How well a complete run's kept adapter knows the rows that it was trained on, and those held out,
+/// without dropout: what advice follows from. Nothing of the run depends on it.
+package struct KeptAccuracy: Sendable {
+    /// `rows` counts all of them, `correct` and `lossTokens` those that were measured.
+    package let training: RowEvaluation
+    /// nil without such rows.
+    package let validation: RowEvaluation?
+
+    /// At most so many rows of a kind are measured, evenly over all of them: a share is known to a few
+    /// percent then, and the end of a run does not take as long as an epoch.
+    static let mostRows = 500
+
+    /// - Parameters:
+    ///   - job: of the run, with references.
+    ///   - parameters: of the kept adapter.
+    ///   - engine: the run's.
+    ///   - threads: that compute.
+    ///   - checkCancellation: called between groups; what it throws ends the measurement.
+    /// - Throws: what `checkCancellation` throws.
+    init(
+        _ job: TrainingJob, parameters: [Float], engine: MicroBatchEngine, threads: DecoderThreads,
+        checkCancellation: () throws -> Void
+    ) throws {
+        func measure(_ rows: [TokenizedRow], _ groups: [Range<Int>]) throws -> RowEvaluation {
+            var found = try RowEvaluation.run(
+                Self.chosen(groups).flatMap { rows[$0] }, engine: engine, parameters: parameters,
+                microBatchTokens: job.configuration.microBatchTokens, threads: threads,
+                checkCancellation: checkCancellation)
+            found.rows = groups.count
+            return found
+        }
+        training = try measure(job.training, job.trainingGroups)
+        validation =
+            job.validation.isEmpty
+            ? nil : try measure(job.validation, TokenizedRow.groups(of: job.validation))
+    }
+
+    /// Up to `mostRows` of them, evenly spaced.
+    static func chosen(_ groups: [Range<Int>]) -> [Range<Int>] {
+        guard groups.count > mostRows else { return groups }
+        return (0..<mostRows).map { groups[$0 * groups.count / mostRows] }
+    }
+}
