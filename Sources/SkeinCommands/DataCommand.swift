@@ -12,12 +12,18 @@ struct DataCommand: Command {
         var check: Bool
         var configuration: TrainingConfiguration
         var json: Bool
+        /// Whether a step is timed.
+        var times: Bool
     }
 
     static let show = Option(
         "show", .integer(0...1_000_000), default: "3", "rows to show as they will be trained")
     static let check = Option.flag(
         "check", "exit with status 65 if something in the data would silently hurt")
+
+    static let noTime = Option.flag(
+        "no-time",
+        "do not load the model and time a step of the run; nor does --check")
 
     /// The options of a run that decide what its rows are.
     private static let recipe = RecipeOptions.table
@@ -42,7 +48,7 @@ struct DataCommand: Command {
                 title: "what",
                 options: [
                     SharedFlags.model.description, show.description, check.description,
-                    SharedFlags.json.description,
+                    noTime.description, SharedFlags.json.description,
                 ]),
             OptionGroup(title: "data", options: reading),
             ChatFlags.group,
@@ -66,7 +72,8 @@ struct DataCommand: Command {
         options = Options(
             data: arguments.positionals, model: arguments[SharedFlags.model],
             show: arguments[Self.show], check: arguments[Self.check],
-            configuration: configuration, json: arguments[SharedFlags.json])
+            configuration: configuration, json: arguments[SharedFlags.json],
+            times: !arguments[Self.noTime] && !arguments[Self.check])
     }
 
     func run(_ io: CommandIO) throws {
@@ -84,7 +91,8 @@ struct DataCommand: Command {
             fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
             validationShare: configuration.validationSplit,
             splitUnit: configuration.splitBy ?? .row, seed: configuration.addressedSeed)
-        let page = DataPage(study: study, files: files, decode: text.decode)
+        let page = DataPage(
+            study: study, files: files, advice: try advice(model, io), decode: text.decode)
         if options.json {
             try io.print(json: page.fields(rows: options.show))
         } else {
@@ -97,5 +105,19 @@ struct DataCommand: Command {
                 path: options.data.joined(separator: ", "), findings: page.findings.count,
                 first: first.text)
         }
+    }
+
+    /// A run as `skein train` would begin it with the same options, and what it would take.
+    private func advice(_ model: ModelDirectory, _ io: CommandIO) throws -> DataAdvice {
+        var advice = try DataAdvice {
+            try TrainingJob(
+                configuration: options.configuration, model: { model },
+                dataPath: options.data.joined(separator: ","), version: Version.text,
+                automatic: MeasuredOption.automatic)
+        }
+        guard options.times, let forecast = advice.forecast else { return advice }
+        io.log.info("timing a step on this machine (--no-time leaves it out)")
+        advice.seconds = try forecast.seconds(shouldStop: { io.interrupt.isSet })
+        return advice
     }
 }

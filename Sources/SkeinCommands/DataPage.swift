@@ -5,6 +5,7 @@ import SkeinTraining
 struct DataPage {
     let study: DataStudy
     let files: DataFiles
+    let advice: DataAdvice
     let decode: @Sendable ([Int32]) -> String
 
     private static let barColumns = 40
@@ -17,7 +18,7 @@ struct DataPage {
     // MARK: - For people
 
     func lines(rows count: Int) -> [PanelLine] {
-        examples(count) + [PanelLine(heading)] + histogram + longest + verdict
+        examples(count) + [PanelLine(heading)] + histogram + longest + advice.lines + verdict
     }
 
     private func examples(_ count: Int) -> [PanelLine] {
@@ -155,6 +156,7 @@ struct DataPage {
                         ])
                     })
             ),
+            ("advice", .object(advice.fields)),
             ("examples", .array(study.rows.prefix(count).map(example))),
         ]
     }

@@ -64,6 +64,40 @@ import Testing
         #expect(try data(files, ["DIR/a.jsonl", "--validation-split", "0"]).status == 0)
     }
 
+    @Test(
+        "a run with the defaults is told: its steps, its memory and, if a step is timed, its time")
+    func advice() throws {
+        let files = [("a.jsonl", Self.good)]
+        let words = ["DIR/a.jsonl", "--validation-split", "0"]
+        let timed = try data(files, words)
+        #expect(timed.status == 0 && timed.error.contains("timing a step"), "\(timed.error)")
+        #expect(
+            timed.output.contains(
+                "a run with the defaults:\n  10 steps, 10 epochs of 1: --batch-size 4 --learning-rate "
+            ))
+        #expect(timed.output.contains("\n  memory: about "))
+        #expect(timed.output.contains("\n  time: about "))
+        #expect(
+            timed.output.contains("\n  4 training rows: more rows, or each in several wordings"))
+        let quick = try data(files, words + ["--no-time"])
+        #expect(quick.error.isEmpty && !quick.output.contains("time: about"))
+        let json = try data(files, words + ["--no-time", "--json"])
+        #expect(
+            json.output.contains(
+                #""advice":{"steps":10,"epochs":10,"batch_size":4,"learning_rate":"#))
+        #expect(json.output.contains(#""seconds":null,"problem":null,"hints":["4 training rows: "#))
+    }
+
+    @Test("what would keep a run from beginning is told, and the rows are shown all the same")
+    func wouldNotBegin() throws {
+        let found = try data(
+            [("a.jsonl", Self.good), ("b.jsonl", "")],
+            ["DIR/a.jsonl", "--split-by", "prompt", "--validation-split", "0"])
+        #expect(found.status == 0, "\(found.error)")
+        #expect(found.output.contains("  it would not begin: "), "\(found.output)")
+        #expect(found.output.contains("tokens of a row:"))
+    }
+
     @Test("--json has the same facts for machines")
     func json() throws {
         let found = try data(
