@@ -1,7 +1,8 @@
 """Trains the runs of one cell as sweeps, asks the adapters the held-out questions, and keeps the results by cell.
 
 measure.py CELL --skein S --model M --pairs P --work DIR --results DIR --machine TEXT [--compute bf16] [--threads N]
-What is in the results already is not run again; a sweep that was stopped goes on.
+           [--sweeps N]
+What is in the results already is not run again; a sweep that was stopped goes on. --sweeps N ends after the first N.
 """
 
 import argparse
@@ -28,9 +29,11 @@ class Measurement(judge.Cell):
         self.results = results.read(self.file)
 
     def measure(self):
-        runs = [(name, given) for name, given in plan.runs(self.name) if name not in self.results["runs"]]
-        for at in range(0, len(runs), GROUP):
-            self.sweep(runs[at : at + GROUP])
+        runs = plan.runs(self.name)
+        for at in range(0, len(runs), GROUP)[: self.arguments.sweeps]:
+            missing = [(name, given) for name, given in runs[at : at + GROUP] if name not in self.results["runs"]]
+            if missing:
+                self.sweep(missing)
 
     def sweep(self, runs):
         folder = "sweep-" + "-".join(options(*run)["name"] for run in runs)[:80]
@@ -92,6 +95,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--machine", required=True)
     parser.add_argument("--compute", default="fp32")
+    parser.add_argument("--sweeps", type=int)
     Measurement(judge.arguments_of(parser)).measure()
 
 

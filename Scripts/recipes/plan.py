@@ -72,8 +72,11 @@ def runs(cell):
     ]
     if cell == HANDBOOK:
         return others[:2] + [run for run in others if run[0] == "Skein before"]
-    # The first cell has every factor, the others what mattered there.
-    return [run for run in one_factor if cell == CELLS[0] or run[0] in MATTERS] + others
+    # The first cell has every factor, the others what mattered there. What decides comes first: `measure.py --sweeps 1`
+    # takes it alone. mlx-lm's thousand steps come last.
+    factors = [run for run in one_factor if cell == CELLS[0] or run[0] in MATTERS]
+    last = [run for run in others if run[0] == "mlx-lm"]
+    return [run for run in others if run not in last and run[0] != "Skein before"] + factors + last
 
 
 if __name__ == "__main__":
