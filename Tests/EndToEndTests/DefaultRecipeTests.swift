@@ -32,6 +32,22 @@ struct DefaultRecipeTests {
         }
     }
 
+    @Test("a recipe by name is the same in one process and in a launched cluster")
+    func byName() throws {
+        try Workbench.with(rows: 24) { bench in
+            let run = ["--recipe", "classify", "--iterations", "6"]
+            for (output, command) in [
+                ("alone", ["train"]), ("launched", ["launch", "--local", "2", "--threads", "1"]),
+            ] {
+                let ending = try SkeinProcess.run(command + words(bench, output) + run)
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            #expect(try bench.result(of: "launched") == bench.result(of: "alone"))
+            let record = try RunFile(path: bench.path("launched") + "/run.json").configuration
+            #expect(record.bestMetric == .accuracy && record.validateEvery == 25)
+        }
+    }
+
     @Test(
         "a run that named its recipe goes on with it: by its folder alone, and by its first words")
     func resumed() throws {

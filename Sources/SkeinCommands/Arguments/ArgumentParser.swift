@@ -43,6 +43,7 @@ struct ArgumentParser {
             ) { typed, _ in typed }
         }
         try parser.takeRecord()
+        parser.takeRecipe()
         let arguments = ParsedArguments(
             table: table, texts: parser.texts, positionals: parser.positionals,
             record: parser.record, emptyOutput: parser.emptyOutput)
@@ -69,6 +70,30 @@ struct ArgumentParser {
         else { return }
         texts.merge(taken.texts) { typed, _ in typed }
         record = taken
+    }
+
+    /// With `--recipe`, what is not given is as the recipe has it. A run that goes on has its own.
+    private mutating func takeRecipe() {
+        let option = TrainingFlags.recipe
+        guard record == nil, table.option(named: option.description.name) != nil,
+            let recipe = texts[option.description.name].flatMap(option.format.read) ?? nil
+        else { return }
+        let options = RecipeOptions.table
+        var left: [String] = []
+        if texts[options.warmupRatio.description.name] != nil {
+            left.append(options.warmupSteps.description.name)
+        }
+        // An adapter to start from has its own shape.
+        if texts[InputOptions.table.initAdapter.description.name] != nil {
+            left += TrainingConfiguration.AdapterOption.allCases.map(\.rawValue)
+        }
+        let split = texts[options.validationSplit.description.name]
+        if split.flatMap(options.validationSplit.format.read) == 0,
+            texts[InputOptions.table.validData.description.name] == nil
+        {
+            left += NamedRecipe.ofValidation
+        }
+        texts.merge(recipe.texts.filter { !left.contains($0.key) }) { given, _ in given }
     }
 
     /// The folder of `--output`, if `--resume` finds no run in it. A sweep's has its runs in

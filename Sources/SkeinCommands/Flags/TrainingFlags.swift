@@ -17,11 +17,23 @@ enum TrainingFlags {
     static let noTokenCache = Option.flag(
         "no-token-cache", "encode all rows again and do not cache their tokens")
 
+    static let recipe = Option.optional(
+        "recipe", ValueFormat<NamedRecipe>.choice, absent: "the defaults",
+        "options that go together, which others override (--print-config shows them): "
+            + NamedRecipe.allCases.map { "\($0.rawValue) for \($0.purpose)" }
+            .joined(separator: ", ")
+            + "; with --resume the run has its own")
+
     static let sweep = Option.optional(
         "sweep", .path("FILE"), absent: "one recipe",
         "train several recipes at once, each in a directory of its own in --output: JSON objects of "
             + "options, one a line, or one object of lists that are combined, such as "
             + "{\"rank\": [8, 16], \"learning-rate\": [1e-4, 2e-4]}")
+
+    static let noAdvice = Option.flag(
+        "no-advice",
+        "do not measure the kept adapter on rows of both kinds and say what follows; without this it "
+            + "takes up to 500 training rows and as many held-out ones")
 
     static let status = Option.optional(
         "status", .endpoint("127.0.0.1", 7535), absent: "off",
@@ -50,7 +62,7 @@ enum TrainingFlags {
                 title: "what",
                 options: [
                     SharedFlags.model.description, data.description, output.description,
-                    resume.description,
+                    resume.description, recipe.description,
                 ])
         ]
         + [
