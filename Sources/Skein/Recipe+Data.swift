@@ -28,6 +28,12 @@ extension Recipe {
         set { values.splitBy = newValue.map { .init(named: $0) } }
     }
 
+    /// Seed of the split alone: the same rows are held out, whatever `seed` is; nil: `seed`.
+    public var splitSeed: Int? {
+        get { values.splitSeed }
+        set { values.splitSeed = newValue }
+    }
+
     /// Whether texts longer than `maxLength` are cut into several rows, and blank lines separate the
     /// texts of a .txt file; nil: no.
     public var textChunks: Bool? {

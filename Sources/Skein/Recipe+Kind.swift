@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTraining
 
 extension Recipe {

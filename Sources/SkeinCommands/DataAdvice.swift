@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 import SkeinTraining
 
 /// What `skein data` says a run with the defaults would be on this machine: steps, memory, time.

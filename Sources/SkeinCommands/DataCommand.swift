@@ -32,6 +32,7 @@ struct DataCommand: Command {
         inputs.validData.description, inputs.skipBadLines.description,
         recipe.field.description, recipe.maxLength.description,
         recipe.validationSplit.description, recipe.splitBy.description, recipe.seed.description,
+        recipe.splitSeed.description,
         recipe.textChunks.description,
         recipe.promptFormat.description, recipe.trainOn.description, recipe.loss.description,
     ]
@@ -90,7 +91,7 @@ struct DataCommand: Command {
                 chunkLength: configuration.chunkLength),
             fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
             validationShare: configuration.validationSplit,
-            splitUnit: configuration.splitBy ?? .row, seed: configuration.addressedSeed)
+            splitUnit: configuration.splitBy ?? .row, seed: configuration.addressedSplitSeed)
         let page = DataPage(
             study: study, files: files, advice: try advice(model, io), decode: text.decode)
         if options.json {

@@ -98,6 +98,8 @@ struct LaunchCommand: Command {
             admitsOtherEngines: arguments[ClusterFlags.admitOtherEngines], training: training)
         let apart = [
             ClusterFlags.launchThreads.description.name, TrainingFlags.resume.description.name,
+            // What it means is among the other words.
+            TrainingFlags.extend.description.name,
         ]
         coordinatorWords = arguments.words(
             TrainingFlags.groups.flatMap(\.options).filter { !apart.contains($0.name) } + [

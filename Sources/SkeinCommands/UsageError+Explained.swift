@@ -126,6 +126,21 @@ extension UsageError: Explained {
                 "the run was begun with --\(option) \(path), and there is no such file or folder "
                     + "from here", record, "give --\(option): its bytes must be the same"
             )
+        case .incompletePart(let run, let step, let count, let isRunning):
+            (
+                "a second part begins with the adapter of a complete run, and this one "
+                    + (isRunning ? "still runs" : "has steps left")
+                    + ": it is at step \(step)" + (count.map { " of \($0)" } ?? ""), run,
+                isRunning
+                    ? "wait for its end"
+                    : "finish it with skein train --resume --output \(ShellWords.quoted(run))"
+            )
+        case .referenceOfPart(let record):
+            (
+                "with --reference init the run's loss compares with the adapter that it began with, and "
+                    + "a second part begins with another one", record,
+                "give --reference: init compares with the first part's result, base with the base model"
+            )
         case .unknownKey(let key, let path, let suggestion):
             (
                 "there is no option \"\(key)\"", path,

@@ -50,6 +50,10 @@ enum UsageError: Error, Equatable {
     case configurationIsNoObject(path: String)
     /// A path that a run's record has for `option` leads nowhere from here.
     case recordedPath(option: String, path: String, record: String)
+    /// `--extend` names a run that has steps left; `of`: how many it shall have, if that is known.
+    case incompletePart(run: String, step: Int, of: Int?, isRunning: Bool)
+    /// `--extend` names a run whose loss compares with the adapter that it began with.
+    case referenceOfPart(record: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
     /// An option is given twice, with dashes and in camelCase.
     case repeatedKey(_ name: String, path: String)

@@ -221,6 +221,8 @@ extension TrainingError: Explained {
                 status: .badData)
         case .resumeDiffers(let path, let differences):
             Self.resumeDiffers(path, differences)
+        case .lengthFixed(let path, let recorded, let requested, let option):
+            Self.lengthFixed(path, recorded, requested, option)
         case .damagedRecord(let path, let line, let detail):
             Explanation(
                 what: "the record is damaged: \(detail)",

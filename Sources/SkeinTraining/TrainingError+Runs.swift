@@ -39,6 +39,20 @@ extension TrainingError {
                 }.joined(separator: "; "), place: path, remedy: remedy, status: .badData)
     }
 
+    static func lengthFixed(
+        _ path: String, _ recorded: Int, _ requested: Int, _ option: String
+    ) -> Explanation {
+        let run = FilePath.parent(of: path)
+        return Explanation(
+            what: "the run was begun with \(Figures.count(recorded, "step")) and cannot go on to "
+                + "\(requested): with \(option) the learning rate of every step depends on how many "
+                + "there are",
+            place: path,
+            remedy: "resume with the recorded number, or begin a second part from its adapter: "
+                + "skein train --extend \(ShellWords.quoted(run)) --output DIR",
+            status: .badData)
+    }
+
     static func takenOver(_ path: String, _ own: UInt32?, _ found: UInt32?) -> Explanation {
         let mine = own.map { "term \($0)" } ?? "none"
         let now =

@@ -84,6 +84,9 @@ package enum TrainingError: Error, Equatable {
     case notARunDirectory(path: String)
     /// `--resume` with anything other than what the run was started with.
     case resumeDiffers(path: String, differences: [Difference])
+    /// `--resume` with more steps than the run was begun with, where `option` (`--schedule linear`) makes
+    /// each step depend on their number.
+    case lengthFixed(path: String, recorded: Int, requested: Int, option: String)
     /// A record (run.json, state.json, a line of a .jsonl file) that is not as Skein wrote it.
     case damagedRecord(path: String, line: Int?, detail: String)
     /// A checkpoint that cannot be used.

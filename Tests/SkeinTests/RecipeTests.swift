@@ -39,6 +39,7 @@ import Testing
         ("field", { $0.field = "prompt=question" }), ("shuffle", { $0.shuffle = false }),
         ("validation-split", { $0.validationSplit = 0.25 }),
         ("split-by", { $0.splitBy = .prompt }), ("text-chunks", { $0.textChunks = true }),
+        ("split-seed", { $0.splitSeed = 7 }),
         ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
         ("chat-template", { $0.chatTemplate = "chatml" }),
         ("template-argument", { $0.templateArgument = "a=1" }),

@@ -22,6 +22,7 @@ import Testing
         .notARunDirectory(path: "o"),
         .resumeDiffers(
             path: "o", differences: [.init(field: "rank", recorded: "8", requested: "9")]),
+        .lengthFixed(path: "o/run.json", recorded: 3, requested: 6, option: "--schedule linear"),
         .damagedRecord(path: "o", line: 1, detail: "x"),
         .damagedCheckpoint(path: "o", problem: .wrongDigest(file: "state.json")),
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),

@@ -9,6 +9,8 @@ import SkeinTraining
 struct ArgumentParser {
     private let table: ArgumentTable
     private var record: RunRecord.Taken?
+    /// Of the run that `--extend` names.
+    private var part: RunRecord.Taken?
     private var texts: [String: String] = [:]
     private var positionals: [String] = []
     /// The option that the word before had the value of.
@@ -44,9 +46,10 @@ struct ArgumentParser {
         }
         try parser.takeRecord()
         parser.takeRecipe()
+        try parser.takeFirstPart()
         let arguments = ParsedArguments(
             table: table, texts: parser.texts, positionals: parser.positionals,
-            record: parser.record, emptyOutput: parser.emptyOutput)
+            record: parser.record ?? parser.part, emptyOutput: parser.emptyOutput)
         // --print-config shows incomplete configurations, too.
         if !arguments[GeneralFlags.printConfig] { try parser.checkPresence() }
         return arguments
@@ -84,7 +87,8 @@ struct ArgumentParser {
             left.append(options.warmupSteps.description.name)
         }
         // An adapter to start from has its own shape.
-        if texts[InputOptions.table.initAdapter.description.name] != nil {
+        let starts = [InputOptions.table.initAdapter.description, TrainingFlags.extend.description]
+        if starts.contains(where: { texts[$0.name] != nil }) {
             left += TrainingConfiguration.AdapterOption.allCases.map(\.rawValue)
         }
         let split = texts[options.validationSplit.description.name]
@@ -94,6 +98,27 @@ struct ArgumentParser {
             left += NamedRecipe.ofValidation
         }
         texts.merge(recipe.texts.filter { !left.contains($0.key) }) { given, _ in given }
+    }
+
+    /// With `--extend`, what is not given is as that run has it, but for what makes a second part of it.
+    /// That goes on with its own record, and the first one's adapter must be the same.
+    private mutating func takeFirstPart() throws {
+        guard let run = texts.removeValue(forKey: TrainingFlags.extend.description.name) else {
+            return
+        }
+        let adapter = InputOptions.table.initAdapter.description.name
+        if record != nil {
+            texts[adapter] = RunRecord.adapter(of: run)
+            return
+        }
+        guard texts[adapter] == nil else {
+            throw UsageError.excludes(
+                option: TrainingFlags.extend.description.name, other: adapter,
+                command: table.command)
+        }
+        let taken = try RunRecord.Taken(extending: run, besides: texts, by: table)
+        texts.merge(taken.texts) { typed, _ in typed }
+        part = taken
     }
 
     /// The folder of `--output`, if `--resume` finds no run in it. A sweep's has its runs in

@@ -62,11 +62,56 @@ struct RunRecord {
         return texts
     }
 
+    /// The same without what is given. Iterations override epochs, so they are not taken if epochs are
+    /// given.
+    func texts(for table: ArgumentTable, besides given: [String: String]) -> [String: String] {
+        let recipe = RecipeOptions.table
+        return texts(for: table).filter { name, _ in
+            given[name] == nil
+                && !(name == recipe.iterations.description.name
+                    && given[recipe.epochs.description.name] != nil)
+        }
+    }
+
+    /// The adapter of a run, from which a second part begins.
+    static func adapter(of run: String) -> String { FilePath.join(run, "adapter") }
+
+    /// What a second part has that is not given. Another seed gives its epochs other orders of the rows;
+    /// which of them are held out stays, or the first part would have learned them.
+    ///
+    /// - Throws: `UsageError.referenceOfPart`.
+    private func textsOfPart(
+        for table: ArgumentTable, besides given: [String: String]
+    ) throws -> [String: String] {
+        let (recipe, inputs) = (RecipeOptions.table, InputOptions.table)
+        let first = run.configuration
+        if first.reference == .initial, given[recipe.reference.description.name] == nil {
+            throw UsageError.referenceOfPart(record: path)
+        }
+        var texts = texts(for: table, besides: given)
+        // The two exclude each other.
+        if given[recipe.warmupRatio.description.name] != nil {
+            texts[recipe.warmupSteps.description.name] = nil
+        }
+        texts[inputs.anyBase.description.name] = nil
+        texts[inputs.initAdapter.description.name] = Self.adapter(of: FilePath.parent(of: path))
+        if given[recipe.seed.description.name] == nil {
+            texts[recipe.seed.description.name] = "\(first.seed == .max ? 0 : first.seed + 1)"
+        }
+        if given[recipe.splitSeed.description.name] == nil, run.validationDigest == nil,
+            given[inputs.validData.description.name] == nil
+        {
+            texts[recipe.splitSeed.description.name] = "\(first.splitSeed ?? first.seed)"
+        }
+        return texts
+    }
+
     /// What a resumed run takes from its record; there is none without a record.
     struct Taken: Sendable {
         /// By option name.
         let texts: [String: String]
         private let path: String
+        private let isPart: Bool
         /// In the table's order, without what has its default.
         private let told: [(name: String, text: String)]
 
@@ -78,7 +123,32 @@ struct RunRecord {
         init?(of output: String, besides given: [String: String], by table: ArgumentTable) throws {
             let path = FilePath.join(output, "run.json")
             guard try FileKind.at(path) != nil else { return nil }
-            let texts = try RunRecord(path: path).texts(for: table).filter { given[$0.key] == nil }
+            try self.init(
+                RunRecord(path: path).texts(for: table, besides: given), of: path, by: table)
+        }
+
+        /// What a second part of the run in a folder takes.
+        ///
+        /// - Throws: `UsageError.incompletePart`, `.referenceOfPart`, `.recordedPath`;
+        ///   `CommandError.badInput`; `FileError`, `TrainingError.damagedRecord`.
+        init(extending run: String, besides given: [String: String], by table: ArgumentTable) throws
+        {
+            let folder = try RunFolder(path: run)
+            guard folder.state == .complete else {
+                throw UsageError.incompletePart(
+                    run: run, step: folder.step, of: folder.stepCount,
+                    isRunning: folder.state == .running)
+            }
+            let path = FilePath.join(folder.path, "run.json")
+            try self.init(
+                RunRecord(path: path).textsOfPart(for: table, besides: given), of: path, by: table,
+                isPart: true)
+        }
+
+        private init(
+            _ texts: [String: String], of path: String, by table: ArgumentTable,
+            isPart: Bool = false
+        ) throws {
             for option in [SharedFlags.model.description, TrainingFlags.data.description] {
                 guard let text = texts[option.name],
                     // Rows may be several files, with weights.
@@ -87,6 +157,7 @@ struct RunRecord {
                 throw UsageError.recordedPath(option: option.name, path: text, record: path)
             }
             self.path = path
+            self.isPart = isPart
             self.texts = texts
             let epochs = RecipeOptions.table.epochs.description.name
             let hasSteps = texts[RecipeOptions.table.iterations.description.name] != nil
@@ -108,7 +179,11 @@ struct RunRecord {
             let words = told.map { name, text in
                 text.isEmpty ? "--\(name)" : "--\(name) \(ShellWords.quoted(text))"
             }
-            return "what is not given is as in \(path): \(words.joined(separator: " "))"
+            let what =
+                isPart
+                ? "this is a second part of \(path); what is not given is"
+                : "what is not given is as in \(path):"
+            return "\(what) \(words.joined(separator: " "))"
         }
 
         /// The same for programs.

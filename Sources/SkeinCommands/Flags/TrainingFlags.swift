@@ -12,7 +12,13 @@ enum TrainingFlags {
     static let output = Option.required("output", .path("DIR"), "run directory; created if missing")
     static let resume = Option.flag(
         "resume",
-        "continue from the newest valid checkpoint in --output; what is not given is as the run has it"
+        "continue from the newest valid checkpoint in --output; what is not given is as the run has it, "
+            + "and with --schedule constant it may get more --epochs or --iterations"
+    )
+    static let extend = Option.optional(
+        "extend", .path("RUN"), absent: "begin anew",
+        "begin a second part of this complete run: from its adapter, with its options but those given, "
+            + "a schedule of its own, the next --seed, and the same rows held out"
     )
     static let noTokenCache = Option.flag(
         "no-token-cache", "encode all rows again and do not cache their tokens")
@@ -62,7 +68,7 @@ enum TrainingFlags {
                 title: "what",
                 options: [
                     SharedFlags.model.description, data.description, output.description,
-                    resume.description, recipe.description,
+                    resume.description, extend.description, recipe.description,
                 ])
         ]
         + [

@@ -21,7 +21,7 @@ struct HeldOutRows: Sendable, Equatable {
         source =
             file.validationDigest.map { ["file", $0] } ?? [
                 "share", file.dataDigest, "\(configuration.validationSplit)",
-                "\(configuration.splitBy ?? .row)", "\(configuration.seed)",
+                "\(configuration.splitBy ?? .row)", "\(configuration.addressedSplitSeed)",
             ]
         tokens = validation.tokens
         reading = [

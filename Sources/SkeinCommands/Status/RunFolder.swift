@@ -54,6 +54,8 @@ struct RunFolder: Sendable, Equatable {
             stepCount = ModelCard.stepCount(
                 of: try BoundedInput.read(path: card, limit: Limits.cardBytes))
         }
+        // The card of a run that has become longer may be that of its former end.
+        if let count = stepCount, count < step { stepCount = nil }
         let patience = run.configuration.earlyStopPatience
         let isDone =
             step > 0 && stepCount == step

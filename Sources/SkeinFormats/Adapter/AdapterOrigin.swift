@@ -46,15 +46,20 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     /// that was chosen (`--chat-template`).
     package var chatTemplateSHA256: String?
 
+    /// SHA-256 of the weights of the adapter that the run began with, as a second part does with those of
+    /// the first; nil, and not written, without one.
+    package var initAdapterSHA256: String?
+
     package init(
         base: Base, data: Data?, recipe: [String: String]?, promptFormat: String? = nil,
-        chatTemplateSHA256: String? = nil
+        chatTemplateSHA256: String? = nil, initAdapterSHA256: String? = nil
     ) {
         self.base = base
         self.data = data
         self.recipe = recipe
         self.promptFormat = promptFormat
         self.chatTemplateSHA256 = chatTemplateSHA256
+        self.initAdapterSHA256 = initAdapterSHA256
     }
 
     enum CodingKeys: String, CodingKey {
@@ -62,6 +67,7 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
         case data, recipe
         case promptFormat = "prompt_format"
         case chatTemplateSHA256 = "chat_template_sha256"
+        case initAdapterSHA256 = "init_adapter_sha256"
     }
 
     /// Sorted, as in the file.
@@ -88,6 +94,9 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
                         ("sha256", .string(data.sha256)),
                     ])
                 ))
+        }
+        if let initAdapterSHA256 {
+            fields.append((CodingKeys.initAdapterSHA256.rawValue, .string(initAdapterSHA256)))
         }
         if let promptFormat {
             fields.append((CodingKeys.promptFormat.rawValue, .string(promptFormat)))

@@ -79,7 +79,7 @@ extension TrainedRows {
             trained.validation == nil
             ? Split(
                 rows: all, share: configuration.validationSplit, by: configuration.splitBy ?? .row,
-                seed: configuration.addressedSeed)
+                seed: configuration.addressedSplitSeed)
             : Split(allOf: all.count)
         return TrainedRows(split.training.map { all[$0] }).warnings(
             of: try rows(files, skippingBadLines: true), isTest: true

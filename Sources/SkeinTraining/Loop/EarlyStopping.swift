@@ -43,6 +43,9 @@ package struct EarlyStopping: Sendable, Equatable {
         return false
     }
 
+    /// The step whose adapter the run keeps; nil before the first validation.
+    var keptStep: Int? { bestLoss == nil ? nil : bestStep }
+
     /// Whether `patience` validations in a row brought no improvement.
     package var shouldStop: Bool {
         patience.map { validationsSinceBest >= $0 } ?? false

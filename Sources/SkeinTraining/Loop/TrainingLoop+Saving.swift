@@ -21,14 +21,18 @@ extension TrainingLoop {
             try runFile.write(to: directory.runFile, in: directory.store)
             return try markOtherEngines(runFile.otherEnginesFrom)
         }
-        let recorded = try job.checkResume(in: directory)
+        let recorded = try job.checkResume(in: directory).map { try recordEnd($0) }
         self.recorded = recorded
         if let recorded, !recorded.namesRows {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
-        let found = try directory.checkpoints.newest(
+        let (checkpoints, store) = (directory.checkpoints, directory.store)
+        let found = try checkpoints.newest(
             layout: job.shape.layout, plan: job.plan,
-            configurationDigest: job.configuration.digest.description)
+            configurationDigest: job.configuration.digest.description,
+            refusal: { [job] in
+                job.refusal(of: $0) { store.exists(checkpoints.path(ofStep: $0)) }
+            })
         step = found.checkpoint?.state.step ?? 0
         if step > 0 {
             // What was measured goes before what is known without.
@@ -62,10 +66,41 @@ extension TrainingLoop {
             try restoreAdapter(from: checkpoint)
             // A kill may have come between the last checkpoint and its pruning. The best step is
             // the one that this checkpoint names, which the pruning before it has kept.
-            try directory.checkpoints.keepNewest(
-                job.configuration.keepCheckpoints, besides: state.keptStep, through: step)
+            try checkpoints.keepNewest(
+                job.configuration.keepCheckpoints, besides: state.keptStep,
+                and: formerStep(in: checkpoints), through: step)
         }
         try report(.resumed(step: step, rejected: found.rejected))
+    }
+
+    /// Writes run.json again if the run goes on for longer than it says: before anything else changes.
+    private func recordEnd(_ recorded: RunFile) throws -> RunFile {
+        guard recorded.configuration.end != job.configuration.end else { return recorded }
+        let longer = job.lengthened(recorded)
+        try longer.write(to: directory.runFile, in: directory.store)
+        return longer
+    }
+
+    /// The best step before the last one, if a longer run may go back to it: what the checkpoint before
+    /// names.
+    private func formerStep(in checkpoints: CheckpointStore) throws -> Int? {
+        guard canEndLater, let before = try checkpoints.steps().last(where: { $0 < step }) else {
+            return nil
+        }
+        do {
+            return try Checkpoint(
+                directory: checkpoints.path(ofStep: before), layout: job.shape.layout,
+                plan: job.plan, in: directory.store
+            ).state.keptStep
+        } catch TrainingError.damagedCheckpoint {
+            return nil
+        }
+    }
+
+    /// Whether a longer run would not validate this step, and goes back to the checkpoint before
+    /// (`TrainingJob.refusal`).
+    private var canEndLater: Bool {
+        job.configuration.optionOfLength == nil && job.validations.isOfEndAlone(step)
     }
 
     /// Notes in run.json from which step on other engines are admitted. A run that once gave up the
@@ -84,7 +119,8 @@ extension TrainingLoop {
         try report(.otherEngines(fromStep: from, isAdmitting: isAdmitting))
     }
 
-    /// Writes the kept adapter again if it was removed: the checkpoint of its step has it.
+    /// Writes the kept adapter again if it was removed, or names the options of the run when it was
+    /// shorter: the checkpoint of its step has it.
     ///
     /// - Throws: `TrainingError.adapterLost`; `FileError`.
     private func restoreAdapter(from newest: Checkpoint) throws {
@@ -92,7 +128,9 @@ extension TrainingLoop {
         let isThere = names.allSatisfy {
             directory.store.exists(FilePath.join(directory.adapter, $0))
         }
-        guard stopping.bestLoss != nil, !isThere else { return }
+        let isOwn =
+            newest.state.configurationDigest == job.configuration.digest.description
+        guard stopping.bestLoss != nil, !isThere || !isOwn else { return }
         let kept: Checkpoint
         do {
             kept =
@@ -105,11 +143,16 @@ extension TrainingLoop {
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
         try writeAdapter(kept.parameters, step: stopping.bestStep)
-        try report(.adapterRestored(step: stopping.bestStep))
+        if !isThere { try report(.adapterRestored(step: stopping.bestStep)) }
     }
 
     /// Begins to save a checkpoint; the next update copies parameters and moments.
-    mutating func save(epoch: Int) throws {
+    ///
+    /// - Parameters:
+    ///   - epoch: of the step.
+    ///   - formerStep: the best one before the step was validated. A longer run may go back to it.
+    /// - Throws: why an earlier checkpoint could not be saved.
+    mutating func save(epoch: Int, formerStep: Int? = nil) throws {
         guard canSave else { return }
         let checkpoint = Checkpoint(
             state: TrainingState(
@@ -124,7 +167,7 @@ extension TrainingLoop {
             averages: local?.outer.momentum ?? optimizer.averages,
             squareAverages: local?.error ?? optimizer.squareAverages,
             local: local.map { $0.savedStates ?? [] })
-        try reportSaved(writer.save(checkpoint))
+        try reportSaved(writer.save(checkpoint, besides: canEndLater ? formerStep : nil))
     }
 
     /// Whether all that a checkpoint of this step needs is here. Of a run with local steps the

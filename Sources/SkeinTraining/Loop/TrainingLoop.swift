@@ -184,6 +184,7 @@ package struct TrainingLoop {
             try reportSaved(writer.poll())
 
             let isJudged = job.validations.isDue(after: step)
+            let formerStep = stopping.keptStep
             if isJudged {
                 try judge(metrics, ledger, epoch: planned.epoch)
                 try writeSamples(metrics, epoch: planned.epoch)
@@ -193,7 +194,7 @@ package struct TrainingLoop {
                 local.map { $0.history.round == step }
                 ?? Self.isDue(step, every: job.configuration.checkpointEvery)
             if isDue || isJudged || interrupted {
-                try save(epoch: planned.epoch)
+                try save(epoch: planned.epoch, formerStep: formerStep)
             }
             if interrupted && step < job.plan.stepCount {
                 // Without the logical workers' states nothing was saved.

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTensors
 
 /// Options that go together for a kind of rows (`--recipe`): what is measured for it (docs/RECIPES.md), and
 /// what a person would otherwise find out by a run that disappoints. Nothing of a run knows the name: it has

@@ -183,6 +183,10 @@ package struct RecipeOptions: OptionTable {
         "split-by", ValueFormat<SplitUnit>.choice, absent: "row", in: .data,
         "what --validation-split never divides: a row, or all rows that have the same prompt"
     ).namedOnlyWhenGiven()
+    package let splitSeed = Option.optional(
+        "split-seed", .integer(0...Int.max), absent: "--seed", in: .data,
+        "seed of --validation-split alone: the same rows are held out, whatever --seed is"
+    ).namedOnlyWhenGiven()
     package let textChunks = Option.optional(
         "text-chunks", .onOff, absent: "off", in: .data,
         "cut texts that are longer than --max-length into several rows; blank lines, not line ends, "

@@ -14,6 +14,7 @@ package enum ResolvedRecipe {
         [
             RecipeOptions.table.reference.description, RecipeOptions.table.splitBy.description,
             RecipeOptions.table.textChunks.description,
+            RecipeOptions.table.splitSeed.description,
         ].map(\.name))
 
     /// - Parameters:

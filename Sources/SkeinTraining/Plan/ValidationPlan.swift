@@ -27,6 +27,11 @@ package struct ValidationPlan: Sendable, Equatable {
         step > 0 && (endsEpoch(step) || interval.map { step % $0 == 0 } ?? false)
     }
 
+    /// Whether a step is validated only because the run ends with it.
+    func isOfEndAlone(_ step: Int) -> Bool {
+        step == stepCount && step % stepsPerEpoch != 0 && interval.map { step % $0 != 0 } ?? true
+    }
+
     /// How many steps up to `step` are followed by a validation.
     package func count(through step: Int) -> Int {
         let last = min(step, stepCount)

@@ -88,18 +88,22 @@ package struct CheckpointStore: Sendable {
         package let rejected: [TrainingError]
     }
 
+    static let foreign = "it belongs to another configuration or step"
+
     /// Loads the newest checkpoint that can be used.
     ///
     /// - Parameters:
     ///   - layout: of the run.
     ///   - plan: of a run with local steps.
-    ///   - configurationDigest: a checkpoint of another configuration is rejected.
+    ///   - configurationDigest: of the run.
+    ///   - refusal: why a checkpoint of another configuration is rejected; nil: it is not.
     /// - Returns: the checkpoint, and why newer ones were passed over.
     /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
     ///   read for a passing reason (`FileError.isPassing`). Such a checkpoint is not passed over:
     ///   the run would go back and cut its records for nothing.
     package func newest(
-        layout: ParameterLayout, plan: StepPlan? = nil, configurationDigest: String
+        layout: ParameterLayout, plan: StepPlan? = nil, configurationDigest: String,
+        refusal: (Checkpoint) -> String? = { _ in Self.foreign }
     ) throws -> Found {
         var rejected: [TrainingError] = []
         for step in try steps().reversed() {
@@ -107,14 +111,14 @@ package struct CheckpointStore: Sendable {
             do {
                 let checkpoint = try Checkpoint(
                     directory: path, layout: layout, plan: plan, in: store)
-                guard checkpoint.state.configurationDigest == configurationDigest,
-                    checkpoint.state.step == step
-                else {
+                let state = checkpoint.state
+                if let detail = state.step != step
+                    ? Self.foreign
+                    : state.configurationDigest == configurationDigest
+                        ? nil : refusal(checkpoint)
+                {
                     throw TrainingError.damagedCheckpoint(
-                        path: path,
-                        problem: .unfit(
-                            file: Checkpoint.stateFile,
-                            detail: "it belongs to another configuration or step"))
+                        path: path, problem: .unfit(file: Checkpoint.stateFile, detail: detail))
                 }
                 return Found(checkpoint: checkpoint, rejected: rejected)
             } catch let error as TrainingError {
@@ -124,20 +128,22 @@ package struct CheckpointStore: Sendable {
         return Found(checkpoint: nil, rejected: rejected)
     }
 
-    /// Removes all but the newest `count` checkpoints and that of `bestStep`.
+    /// Removes all but the newest `count` checkpoints and those of `bestStep` and `formerStep`.
     ///
     /// - Parameters:
     ///   - count: how many to keep, at least 1.
     ///   - bestStep: the step whose adapter the run keeps, if there is one: if that adapter is
     ///     lost, its checkpoint has it.
+    ///   - formerStep: another one that stays.
     ///   - last: the run's current step. Later checkpoints are those that it could not resume from:
     ///     they are not counted or removed, and the run replaces them when it gets there.
     /// - Throws: `FileError`.
     package func keepNewest(
-        _ count: Int, besides bestStep: Int?, through last: Int = .max
+        _ count: Int, besides bestStep: Int?, and formerStep: Int? = nil,
+        through last: Int = .max
     ) throws {
         let steps = try steps().filter { $0 <= last }
-        for step in steps.dropLast(max(1, count)) where step != bestStep {
+        for step in steps.dropLast(max(1, count)) where step != bestStep && step != formerStep {
             try store.remove(path(ofStep: step))
         }
     }

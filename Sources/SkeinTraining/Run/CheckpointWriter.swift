@@ -45,12 +45,15 @@ final class CheckpointWriter: Sendable {
 
     /// Waits for the checkpoint before it, and starts to save this one.
     ///
+    /// - Parameters:
+    ///   - checkpoint: what to save.
+    ///   - formerStep: a step whose checkpoint stays, besides the newest and the best one.
     /// - Returns: what has become durable since the last call.
     /// - Throws: why an earlier checkpoint could not be saved; this one is not saved, either.
-    func save(_ checkpoint: Checkpoint) throws -> [Saved] {
+    func save(_ checkpoint: Checkpoint, besides formerStep: Int? = nil) throws -> [Saved] {
         let saved = try finish()
         let wait = beside.begin { [self] in
-            let result = Result { try write(checkpoint) }
+            let result = Result { try write(checkpoint, besides: formerStep) }
             state.change { state in
                 switch result {
                 case .success(let saved): state.saved.append(saved)
@@ -87,11 +90,12 @@ final class CheckpointWriter: Sendable {
         return state.error.map { .failure($0) } ?? .success(state.saved)
     }
 
-    private func write(_ checkpoint: Checkpoint) throws -> Saved {
+    private func write(_ checkpoint: Checkpoint, besides formerStep: Int?) throws -> Saved {
         let path = try store.save(checkpoint, layout: layout)
         // Only now that this one is durable: it may be the first that names another best step.
         try store.keepNewest(
-            keptCount, besides: checkpoint.state.keptStep, through: checkpoint.state.step)
+            keptCount, besides: checkpoint.state.keptStep, and: formerStep,
+            through: checkpoint.state.step)
         return Saved(step: checkpoint.state.step, path: path)
     }
 }

@@ -21,6 +21,9 @@ package struct ModelCard {
         let base = BaseModelName(path: job.model.path)
         let (report, lora) = (job.report, job.shape.configuration)
         let validation = losses.validation?.loss.map { "\($0)" } ?? "none"
+        let beginning =
+            job.runFile.initAdapterDigest.map { "\n| began with the adapter, SHA-256 | \($0) |" }
+            ?? ""
         let start = losses.start?.loss.map { "\n| before the first step | \($0) |" } ?? ""
         return """
             ---
@@ -49,7 +52,7 @@ package struct ModelCard {
             | validation loss | \(validation) |\(start)
             | rows | \(report.trainingRows) to train on, \(report.validationRows) for validation |
             | tokens | \(report.tokens), of which \(report.lossTokens) carry loss |
-            | prompt format | \(report.format.rawValue) |
+            | prompt format | \(report.format.rawValue) |\(beginning)
             | data, SHA-256 | \(job.runFile.dataDigest) |
             | adapter_model.safetensors, SHA-256 | \(digest) |
 

@@ -46,6 +46,9 @@ extension TrainingConfiguration {
     /// The seed, as `AddressedRandom` takes it.
     package var addressedSeed: UInt64 { UInt64(self.seed) }
 
+    /// The seed that decides which rows are held out.
+    package var addressedSplitSeed: UInt64 { UInt64(self.splitSeed ?? self.seed) }
+
     /// Which keys hold the parts of a row.
     package var rowFields: RowFields {
         var fields = self.field.flatMap { RowFields($0) } ?? RowFields()

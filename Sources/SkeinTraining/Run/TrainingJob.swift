@@ -116,7 +116,7 @@ package struct TrainingJob: Sendable {
             held == nil
             ? Split(
                 rows: encoded.rowGroups, share: configuration.validationSplit,
-                by: configuration.splitBy ?? .row, seed: configuration.addressedSeed)
+                by: configuration.splitBy ?? .row, seed: configuration.addressedSplitSeed)
             : Split(allOf: groups.count)
         let (training, draw) = try DataShares(shares: shares).applied(
             to: split.training.flatMap { encoded.rows[groups[$0]] })
@@ -269,12 +269,12 @@ package struct TrainingJob: Sendable {
     /// Makes sure that the run in `directory`, if there is one to continue, is this job's.
     ///
     /// - Returns: what the run was started with; nil when there is none.
-    /// - Throws: `TrainingError.resumeDiffers`, `.damagedRecord`; `FileError`.
+    /// - Throws: `TrainingError.resumeDiffers`, `.lengthFixed`, `.damagedRecord`; `FileError`.
     @discardableResult
     package func checkResume(in directory: RunDirectory) throws -> RunFile? {
         guard directory.isResumed else { return nil }
         let recorded = try RunFile(path: directory.runFile, in: directory.store)
-        try runFile.checkResume(of: recorded, path: directory.runFile)
+        try checkResume(of: recorded, path: directory.runFile)
         return recorded
     }
 
@@ -308,7 +308,8 @@ package struct TrainingJob: Sendable {
                     name: base.name, revision: base.revision, sha256: runFile.modelDigest),
                 data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
                 recipe: configuration.recipeTexts, promptFormat: trainedText.format.rawValue,
-                chatTemplateSHA256: trainedText.templateDigest))
+                chatTemplateSHA256: trainedText.templateDigest,
+                initAdapterSHA256: runFile.initAdapterDigest))
     }
 
     /// What an adapter of the embedding or the head means for this model and recipe.

@@ -150,4 +150,66 @@ import Testing
             #expect(evaluate.options.maximumLength == 77)
         }
     }
+
+    @Test("epochs that are given take the place of the recorded iterations")
+    func epochsForIterations() throws {
+        try Self.withRun { (directory: String, _: String) throws -> Void in
+            func end(_ words: String...) throws -> [Int?] {
+                let arguments = try Self.parse(
+                    ["--resume", "--output", directory + "/run"] + words, by: TrainCommand.table)
+                let configuration = try TrainCommand(arguments).options.configuration
+                return [configuration.epochs, configuration.iterations]
+            }
+            #expect(try end() == [3, 2])
+            #expect(try end("--iterations", "9") == [3, 9])
+            #expect(try end("--epochs", "5") == [5, nil])
+            #expect(try end("--epochs", "5", "--iterations", "9") == [5, 9])
+        }
+    }
+
+    @Test("--extend takes the options of a run, its adapter, the next seed and its split")
+    func extend() throws {
+        try Self.withRun("--seed", "7") { (directory: String, _: String) throws -> Void in
+            let run = directory + "/run"
+            func options(_ words: String...) throws -> TrainCommand.Options {
+                let own = ["--extend", run + "/", "--output", directory + "/second"]
+                return try TrainCommand(Self.parse(own + words, by: TrainCommand.table)).options
+            }
+            let second = try options()
+            #expect(second.data == directory + "/rows.jsonl" && !second.resume)
+            let configuration = second.configuration
+            #expect(configuration.initAdapter == run + "/adapter" && configuration.rank == 3)
+            #expect(configuration.seed == 8 && configuration.splitSeed == 7)
+            #expect(configuration.iterations == 2)
+            let given = try options(
+                "--epochs", "4", "--seed", "1", "--split-seed", "2", "--warmup-ratio", "0.1"
+            ).configuration
+            #expect(given.epochs == 4 && given.iterations == nil)
+            #expect(given.seed == 1 && given.splitSeed == 2 && given.warmupSteps == 0)
+            // A file holds out the same rows by itself.
+            #expect(
+                try options("--valid-data", directory + "/rows.jsonl").configuration.splitSeed
+                    == nil
+            )
+            // Read back, it is the same run.
+            let printed = CapturedProcess()
+            #expect(
+                printed.run(
+                    "train", "--extend", run, "--output", directory + "/second", "--print-config")
+                    == 0)
+            try AtomicFile.write(printed.output, to: directory + "/second.json")
+            #expect(
+                try TrainCommand(
+                    Self.parse(["--config", directory + "/second.json"], by: TrainCommand.table)
+                ).options.configuration == configuration)
+
+            var record = try RunFile(path: run + "/run.json")
+            record.configuration.reference = .initial
+            try record.write(to: run + "/run.json")
+            let error = UsageError.referenceOfPart(record: run + "/run.json")
+            #expect(throws: error) { _ = try options() }
+            #expect(error.explanation.remedy.contains("--reference"))
+            #expect(try options("--reference", "base").configuration.reference == .base)
+        }
+    }
 }

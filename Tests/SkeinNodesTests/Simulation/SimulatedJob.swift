@@ -165,6 +165,27 @@ final class SimulatedJob: Sendable {
         }
     }
 
+    /// A run that ends with a step that no longer run validates, and the longer one; with local steps,
+    /// too.
+    static let lengthened = Result {
+        try [false, true].map { isLocal in
+            func job(_ steps: Int) throws -> SimulatedJob {
+                var configuration = SimulatedJob.configuration(1)
+                configuration.gradientCodec = .fp32
+                configuration.batchSize = isLocal ? 1 : 4
+                configuration.iterations = steps
+                (configuration.validateAtStart, configuration.samplePrompt) = (true, ["1"])
+                (configuration.checkpointEvery, configuration.keepCheckpoints) = (2, 1)
+                if isLocal {
+                    (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
+                    configuration.saveStateEvery = 2
+                }
+                return try SimulatedJob(configuration, rows: Array(repeating: 12, count: 15))
+            }
+            return try (job(5), job(14))
+        }
+    }
+
     /// One piece of work to a step, and validations in between.
     static let narrow = Result {
         var configuration = SimulatedJob.configuration(0)

@@ -300,7 +300,7 @@ final class SimulatedRun: @unchecked Sendable {
         case .adapterRestored(let step): world.violate("the adapter of step \(step) was gone")
         case .rowsNotRecorded: world.violate("run.json does not name the rows")
         case .otherEngines: world.violate("other engines are admitted")
-        case .validation, .sample, .stoppedEarly: break
+        case .validation, .sample, .stoppedEarly, .noticed: break
         }
     }
 

@@ -1,4 +1,6 @@
 import SkeinBasics
+import SkeinModels
+import SkeinTensors
 import SkeinTestSupport
 import Testing
 
@@ -21,7 +23,7 @@ struct EarlyWarningTests {
 
     /// What is said of losses, one a step.
     private func findings(
-        _ recipe: EarlyWarning.Comparison = measured, warmup: Int = 10, _ losses: [Double]
+        _ losses: [Double], of recipe: EarlyWarning.Comparison = measured, warmup: Int = 10
     ) -> [EarlyWarning.Finding] {
         var warning = EarlyWarning(recipe: recipe, warmupSteps: warmup, comparesAnswers: false)
         return losses.enumerated().compactMap { warning.note(Self.step($0.offset + 1, $0.element)) }
@@ -31,7 +33,8 @@ struct EarlyWarningTests {
     func learnsHardly() {
         let slow = (0..<100).map { 4 - 0.04 * Double($0) }
         let found = findings(
-            EarlyWarning.Comparison(rate: 0.002, hasLowRate: true, leavesModulesOut: true), slow)
+            slow,
+            of: EarlyWarning.Comparison(rate: 0.002, hasLowRate: true, leavesModulesOut: true))
         #expect(found.map(\.kind) == [.learnsHardly] && found.map(\.step) == [40])
         #expect(
             found.first?.text
@@ -39,7 +42,8 @@ struct EarlyWarningTests {
                 + "after 40; give --learning-rate 0.002 and --target-modules all-linear, as measured for "
                 + "models of this width (docs/RECIPES.md)")
         let rateAlone = findings(
-            EarlyWarning.Comparison(rate: 0.002, hasLowRate: true, leavesModulesOut: false), slow)
+            slow,
+            of: EarlyWarning.Comparison(rate: 0.002, hasLowRate: true, leavesModulesOut: false))
         #expect(rateAlone.first?.text.contains("give --learning-rate 0.002, as") == true)
         // The same losses of the measured recipe are of rows that are harder to learn, such as prose.
         #expect(findings(slow).isEmpty)
@@ -48,7 +52,7 @@ struct EarlyWarningTests {
         #expect(still.first?.text.contains("raise --learning-rate, or look") == true)
         // What is known already need not be learned.
         #expect(findings(Array(repeating: 0.2, count: 50)).isEmpty)
-        #expect(findings(warmup: 30, Array(repeating: 4, count: 50)).isEmpty)
+        #expect(findings(Array(repeating: 4, count: 50), warmup: 30).isEmpty)
     }
 
     @Test(

@@ -87,7 +87,7 @@ import Testing
                     log.append("other engines from \(step) \(isAdmitting)")
                 case .ledgerDoubted: log.append("\(event)")
                 case .sample(let sample): log.append("sample \(sample.step) \(sample.prompt)")
-                case .validation, .stoppedEarly: break
+                case .validation, .stoppedEarly, .noticed: break
                 }
             }, shouldStop: { false }, admitsOtherEngines: admitting)
         return try loop.run()
