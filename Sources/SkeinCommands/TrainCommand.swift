@@ -45,7 +45,7 @@ struct TrainCommand: Command {
         example:
             "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run",
         first: [
-            "model", "data", "output", "resume", "extend", "max-length", "rank", "alpha",
+            "model", "data", "output", "resume", "max-length", "rank", "alpha",
             "target-modules",
             "init-adapter", "learning-rate", "epochs", "iterations", "batch-size", "seed", "status",
         ])

@@ -33,6 +33,7 @@ extension TrainingLoop {
             refusal: { [job] in
                 job.refusal(of: $0) { store.exists(checkpoints.path(ofStep: $0)) }
             })
+        if !found.rejected.isEmpty { try checkpoints.settle() }
         step = found.checkpoint?.state.step ?? 0
         if step > 0 {
             // What was measured goes before what is known without.

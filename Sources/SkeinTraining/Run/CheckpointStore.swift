@@ -128,6 +128,19 @@ package struct CheckpointStore: Sendable {
         return Found(checkpoint: nil, rejected: rejected)
     }
 
+    /// Makes the removal of checkpoints durable. A run that goes back past one needs that before it cuts its
+    /// records: one in between that came back after a loss of power would be ahead of them.
+    func settle() throws {
+        // A new name is flushed with its directory.
+        let names = [Self.temporaryPrefix, Self.replacedPrefix].map {
+            FilePath.join(directory, $0 + "settled")
+        }
+        for name in names { try store.remove(name) }
+        try store.makeDirectory(names[0])
+        try store.rename(names[0], to: names[1])
+        try store.remove(names[1])
+    }
+
     /// Removes all but the newest `count` checkpoints and those of `bestStep` and `formerStep`.
     ///
     /// - Parameters:

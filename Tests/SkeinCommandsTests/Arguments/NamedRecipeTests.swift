@@ -1,5 +1,6 @@
 import Skein
 import SkeinBasics
+import SkeinTensors
 import SkeinTestSupport
 import SkeinTraining
 import Testing

@@ -157,6 +157,17 @@ final class VirtualDisk: @unchecked Sendable {
             flushMove(move.old, move.new)
         }
         moves.removeAll { FilePath.parent(of: $0.new) == directory }
+        for path in removed where isGone(path, from: directory) {
+            flushed[path] = nil
+            removed.remove(path)
+        }
+    }
+
+    /// Whether a file that was removed stood in a directory, or in one that was removed from it.
+    private func isGone(_ path: String, from directory: String) -> Bool {
+        guard path.hasPrefix(directory + "/") else { return false }
+        let names = path.dropFirst(directory.count + 1).split(separator: "/")
+        return names.count == 1 || !directories.contains(directory + "/" + names[0])
     }
 
     private func flushMove(_ old: String, _ new: String) {
