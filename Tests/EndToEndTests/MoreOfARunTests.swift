@@ -142,7 +142,8 @@ struct MoreOfARunTests {
             #expect(records[1].initAdapterDigest == before["adapter/adapter_model.safetensors"])
             let configuration = try bench.text(bench.path("second/adapter/adapter_config.json"))
             let digest = try #require(records[1].initAdapterDigest)
-            #expect(configuration.contains("\"init_adapter_sha256\": \"\(digest)\""))
+            #expect(configuration.contains("\"init_adapter_sha256\""))
+            #expect(configuration.contains(digest))
             #expect(
                 try bench.text(bench.path("second/adapter/README.md"))
                     .contains("| began with the adapter, SHA-256 | \(digest) |"))
