@@ -22,6 +22,7 @@ entries=(
     "Scripts/check-load 3"
     "Scripts/check-macros --seed @"
     "Scripts/check-mlflow"
+    "Scripts/check-newcomer"
     "Scripts/check-package debug"
     "Scripts/check-page                     # chromium promtool prometheus"
     "Scripts/check-parquet"
