@@ -1,5 +1,6 @@
 """Twenty facts of a made-up handbook, in 200 rows: nothing says how to learn, and held-out questions must be answered."""
 
+import os
 import pathlib
 import sys
 import types
@@ -19,7 +20,7 @@ def walk(walk):
     pairs = Program("Scripts/fetch-data | tail -n 1", walk.clone, walk.env).end()[-1]
     cell = judge.Cell(types.SimpleNamespace(
         cell=plan.HANDBOOK, skein=skein, model=model, pairs=pairs, work=walk.work / "handbook", results=walk.work,
-        threads=judge.os.cpu_count()))
+        threads=os.cpu_count()))
     data = cell.work / "handbook"
     data.mkdir()
     for name in ("train.jsonl", "valid.jsonl"):
@@ -27,7 +28,7 @@ def walk(walk):
     line = "skein train --model model.gguf --data handbook --output run"
     (cell.work / "model.gguf").symlink_to(model)
     printed = Program(line, cell.work, walk.env).end()
-    walk.ok(line, f"{len(printed)} lines printed")
+    walk.ok(line)
     share = cell.accuracies({"base": None, "adapter": "run/adapter"})
     what = f"{share['base']:.3f} of {len(cell.asked)} held-out questions answered by the base, " \
            f"{share['adapter']:.3f} by the adapter"

@@ -38,7 +38,8 @@ class Helps:
             "valid.jsonl": examples / "valid.jsonl", "rows.parquet": self.folder / "rows.parquet",
             "token": self.folder / "token", "run": self.folder / "run", "other-run": self.folder / "run",
         }
-        parquet.write(self.folder / "rows.parquet", examples / "train.jsonl", {"prompt": "question", "completion": "completion"})
+        names = {"prompt": "question", "completion": "completion"}
+        parquet.write(self.folder / "rows.parquet", examples / "train.jsonl", names)
         (self.folder / "token").write_text(secrets.token_hex(16) + "\n")
         (self.folder / "token").chmod(0o600)
         self.start(self.train(self.folder), self.folder).end()

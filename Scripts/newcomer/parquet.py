@@ -2,7 +2,7 @@
 
 import json
 
-# Of Thrift's compact protocol.
+# The types that Thrift's compact protocol knows.
 I32, I64, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12
 
 
@@ -26,7 +26,7 @@ def value(kind, given):
 
 
 def struct(*fields):
-    """Of (number, kind, value), in rising order."""
+    """Fields are (number, kind, value), in rising order."""
     out, last = b"", 0
     for number, kind, given in fields:
         out += bytes([(number - last) << 4 | kind]) + value(kind, given)

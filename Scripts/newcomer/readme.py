@@ -70,7 +70,7 @@ def compare(shown, printed):
         wanted, cut, _ = plain(line).partition("[...]")
         wanted = wanted.rstrip()
         if not any(line == wanted or cut and line.startswith(wanted) for line in left):
-            near = [line for line in printed if plain(line).split()[:2] == wanted.split()[:2]]
+            near = [line for line in printed if plain(line).split()[:1] == wanted.split()[:1]]
             raise Failure(f"this line was not printed, or not here: {line}", tail=near[-5:],
                           fix="show in README.md what the commands print now, or mend what they print")
 
@@ -119,7 +119,8 @@ class Readme:
         commands = [(at, line.removeprefix("$ ")) for at, line in enumerate(lines, number) if line.startswith(COMMANDS)
                     or re.match(r"\w+=\$\(", line)]
         prompted = any(line.startswith("$ ") for line in lines)
-        if commands and (prompted or len(commands) == len(lines)):
+        remarks = sum(not line or line.startswith("#") for line in lines)
+        if commands and (prompted or len(commands) + remarks == len(lines)):
             for at, line in commands:
                 self.command(at, line)
                 if prompted:
@@ -139,11 +140,12 @@ class Readme:
         beginning = next((beginning for beginning in SHOWN if lines[0].startswith(beginning)), None)
         if beginning is None:
             raise Failure(f"nothing says what this block is: {lines[0]}",
-                          fix="put its first line into SHOWN of Scripts/newcomer/readme.py, with the commands that print it")
+                          fix="write one command on a line, with a word of COMMANDS first, or put the first line into SHOWN of "
+                              "Scripts/newcomer/readme.py, with the commands that print it")
         self.used.add(beginning)
         printed = [text for line, text in self.printed for start in SHOWN[beginning] if line.startswith(start)]
         if len(printed) != len(SHOWN[beginning]):
-            raise Failure(f"README does not run, above, what prints this block: {', '.join(SHOWN[beginning])}")
+            raise Failure(f"what prints this block failed above, or is not there: {', '.join(SHOWN[beginning])}")
         compare(lines, [line for text in printed for line in text])
         self.walk.ok(f"README.md:{number}: {len(lines)} lines that {', '.join(SHOWN[beginning])} printed",
                      "hash and losses included; times, speeds and addresses are not compared")
