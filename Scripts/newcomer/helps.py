@@ -108,7 +108,9 @@ class Helps:
             f"exec {line.replace(address, '127.0.0.1:0')} {BEHIND[command]}", self.fresh(command, line), shown=line)
         found = coordinator.event(r"listening on (127\.0\.0\.1:\d+)")[1]
         folder = self.fresh("worker", worker)
-        self.start(worker.replace(address + ":7534", found), folder, shown=worker).end()
+        # It fetches the model, as on a machine that has none.
+        cache = {"SKEIN_CACHE": str(folder / "cache")}
+        self.start(worker.replace(address + ":7534", found), folder, cache, worker).end()
         coordinator.end()
         return f"given {BEHIND[command]} behind, and 127.0.0.1 for {address}; with the worker's example"
 

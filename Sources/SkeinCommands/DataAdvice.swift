@@ -24,7 +24,8 @@ struct DataAdvice {
             found = made
             forecast = try RunForecast(made)
         } catch let error as any Explained {
-            problem = "\(error.explanation.what); \(error.explanation.remedy)"
+            let explanation = error.explanation
+            problem = "\(explanation.what) (\(explanation.place)); \(explanation.remedy)"
         }
         (self.job, self.forecast, self.problem) = (found, forecast, problem)
     }

@@ -92,8 +92,8 @@ struct DataCommand: Command {
             fields: configuration.rowFields, skippingBadLines: configuration.skipBadLines,
             validationShare: configuration.validationSplit,
             splitUnit: configuration.splitBy ?? .row, seed: configuration.addressedSplitSeed)
-        let page = DataPage(
-            study: study, files: files, advice: try advice(model, io), decode: text.decode)
+        let (advice, cancelled) = try advice(model, io)
+        let page = DataPage(study: study, files: files, advice: advice, decode: text.decode)
         if options.json {
             try io.print(json: page.fields(rows: options.show))
         } else {
@@ -101,6 +101,7 @@ struct DataCommand: Command {
                 try io.print(line.rendered(colours: io.coloursOutput))
             }
         }
+        if let cancelled { throw cancelled }
         if options.check, let first = page.findings.first {
             throw CommandError.dataHurts(
                 path: options.data.joined(separator: ", "), findings: page.findings.count,
@@ -109,16 +110,24 @@ struct DataCommand: Command {
     }
 
     /// A run as `skein train` would begin it with the same options, and what it would take.
-    private func advice(_ model: ModelDirectory, _ io: CommandIO) throws -> DataAdvice {
+    ///
+    /// - Returns: with the cancellation, if a step was being timed then: the rows are shown all the same.
+    private func advice(
+        _ model: ModelDirectory, _ io: CommandIO
+    ) throws -> (DataAdvice, CancellationError?) {
         var advice = try DataAdvice {
             try TrainingJob(
                 configuration: options.configuration, model: { model },
                 dataPath: options.data.joined(separator: ","), version: Version.text,
                 automatic: MeasuredOption.automatic)
         }
-        guard options.times, let forecast = advice.forecast else { return advice }
+        guard options.times, let forecast = advice.forecast else { return (advice, nil) }
         io.log.info("timing a step on this machine (--no-time leaves it out)")
-        advice.seconds = try forecast.seconds(shouldStop: { io.interrupt.isSet })
-        return advice
+        do {
+            advice.seconds = try forecast.seconds(shouldStop: { io.interrupt.isSet })
+        } catch let error as CancellationError {
+            return (advice, error)
+        }
+        return (advice, nil)
     }
 }

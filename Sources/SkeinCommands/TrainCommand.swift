@@ -18,7 +18,7 @@ struct TrainCommand: Command {
         var status: LiveStatus?
         var exports = RunExports.Options()
         /// Whether a complete run says what its accuracies suggest.
-        var advises = false
+        var advises = true
         /// Several recipes instead of one.
         var sweep: Sweep?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
@@ -45,7 +45,7 @@ struct TrainCommand: Command {
         example:
             "skein train --model SmolLM2-135M-Instruct.Q4_1.gguf --data pairs.jsonl --output run",
         first: [
-            "model", "data", "output", "resume", "max-length", "rank", "alpha",
+            "model", "data", "output", "resume", "max-length", "recipe", "rank",
             "target-modules",
             "init-adapter", "learning-rate", "epochs", "iterations", "batch-size", "seed", "status",
         ])
@@ -66,12 +66,10 @@ struct TrainCommand: Command {
                     }
                 }), unnamed: arguments.unnamed)
         // A launch has the same options, but these.
-        guard arguments.table.option(named: TrainingFlags.sweep.description.name) != nil else {
-            return
-        }
+        let names = Set(arguments.table.options.map(\.name))
+        guard names.contains(TrainingFlags.sweep.description.name) else { return }
         options.advises = !arguments[TrainingFlags.noAdvice]
-        guard let path = arguments[TrainingFlags.sweep]
-        else { return }
+        guard let path = arguments[TrainingFlags.sweep] else { return }
         if options.status != nil {
             throw UsageError.excludes(
                 option: TrainingFlags.sweep.description.name,

@@ -145,7 +145,7 @@ extension TrainingError: Explained {
                 remedy: isPreference
                     ? "train with --loss dpo, orpo or simpo"
                     : "write rows like {\"prompt\": \"...\", \"chosen\": \"...\", \"rejected\": \"...\"}, or "
-                        + "leave out --loss",
+                        + "leave out --loss (which --recipe preference sets, too)",
                 status: .badData)
         case .answerInParts(let path, let line):
             Explanation(
@@ -223,6 +223,7 @@ extension TrainingError: Explained {
             Self.resumeDiffers(path, differences)
         case .lengthFixed(let path, let recorded, let requested, let option):
             Self.lengthFixed(path, recorded, requested, option)
+        case .lengthBeginsAgain(let path, let step): Self.lengthBeginsAgain(path, step)
         case .damagedRecord(let path, let line, let detail):
             Explanation(
                 what: "the record is damaged: \(detail)",

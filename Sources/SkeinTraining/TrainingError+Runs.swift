@@ -53,6 +53,17 @@ extension TrainingError {
             status: .badData)
     }
 
+    static func lengthBeginsAgain(_ path: String, _ step: Int) -> Explanation {
+        let run = FilePath.parent(of: path)
+        return Explanation(
+            what: "the longer run would begin again at step 1: the checkpoint of step \(step) is "
+                + "not one of it, and there is none from before that is",
+            place: path,
+            remedy: "begin the longer run in another --output, or a second part from this one's "
+                + "adapter: skein train --extend \(ShellWords.quoted(run)) --output DIR",
+            status: .badData)
+    }
+
     static func takenOver(_ path: String, _ own: UInt32?, _ found: UInt32?) -> Explanation {
         let mine = own.map { "term \($0)" } ?? "none"
         let now =

@@ -87,6 +87,8 @@ package enum TrainingError: Error, Equatable {
     /// `--resume` with more steps than the run was begun with, where `option` (`--schedule linear`) makes
     /// each step depend on their number.
     case lengthFixed(path: String, recorded: Int, requested: Int, option: String)
+    /// A run would become longer by beginning again: no checkpoint before its end, `step`, is there.
+    case lengthBeginsAgain(path: String, step: Int)
     /// A record (run.json, state.json, a line of a .jsonl file) that is not as Skein wrote it.
     case damagedRecord(path: String, line: Int?, detail: String)
     /// A checkpoint that cannot be used.

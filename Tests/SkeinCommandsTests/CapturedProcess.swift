@@ -12,6 +12,11 @@ final class CapturedProcess: Sendable {
 
     private let streams = Mutex(Streams())
 
+    /// A log whose lines follow what is written to standard error.
+    var log: Log {
+        Log(to: { _, text in self.streams.withLock { $0.error += text + "\n" } })
+    }
+
     var output: String { streams.withLock { String(decoding: $0.output, as: UTF8.self) } }
     var error: String { streams.withLock { $0.error } }
 

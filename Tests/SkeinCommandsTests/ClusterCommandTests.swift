@@ -63,8 +63,9 @@ import Testing
         #expect(given.training.configuration.minWorkers == 3)
         #expect(given.training.configuration.patience == .seconds(300))
         #expect(given.training.resume)
-        // A sweep is of one process.
-        for option in TrainCommand.table.options where option.name != "sweep" {
+        // A sweep is of one process, and a coordinator has no weights to measure an adapter with.
+        for option in TrainCommand.table.options
+        where !["sweep", "no-advice"].contains(option.name) {
             #expect(CoordinatorCommand.table.option(named: option.name) != nil, "\(option.name)")
             #expect(LaunchCommand.table.option(named: option.name) != nil, "\(option.name)")
         }

@@ -13,7 +13,7 @@ import Testing
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             for (name, text) in files { try AtomicFile.write(text, to: directory + "/" + name) }
             let process = CapturedProcess()
-            var io = process.io()
+            var io = process.io(log: process.log)
             io.coloursOutput = colours
             let words = words.map { $0.replacing("DIR", with: directory) }
             let status = CommandLineTool.run(

@@ -184,4 +184,13 @@ import Testing
         let error = #expect(throws: TrainingError.self) { try machine.check() }
         #expect(error?.explanation.what.contains("keep-checkpoints") == true)
     }
+
+    @Test("recipes by name are those of the command line")
+    func kinds() {
+        #expect(Recipe.Kind.allCases.map(\.rawValue) == NamedRecipe.allCases.map(\.rawValue))
+        let recipe = Recipe(for: .classify)
+        #expect(recipe.bestMetric == .accuracy && recipe.validateEvery == 25)
+        #expect(recipe.learningRate == nil && recipe.rank == 16)
+        #expect(!recipe.unnamed.contains(.rank) && recipe.unnamed.contains(.learningRate))
+    }
 }

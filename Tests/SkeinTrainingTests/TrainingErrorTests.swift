@@ -23,6 +23,7 @@ import Testing
         .resumeDiffers(
             path: "o", differences: [.init(field: "rank", recorded: "8", requested: "9")]),
         .lengthFixed(path: "o/run.json", recorded: 3, requested: 6, option: "--schedule linear"),
+        .lengthBeginsAgain(path: "o/run.json", step: 3),
         .damagedRecord(path: "o", line: 1, detail: "x"),
         .damagedCheckpoint(path: "o", problem: .wrongDigest(file: "state.json")),
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),

@@ -45,7 +45,7 @@ struct ArgumentParser {
             ) { typed, _ in typed }
         }
         try parser.takeRecord()
-        parser.takeRecipe()
+        try parser.takeRecipe()
         try parser.takeFirstPart()
         let arguments = ParsedArguments(
             table: table, texts: parser.texts, positionals: parser.positionals,
@@ -76,19 +76,27 @@ struct ArgumentParser {
     }
 
     /// With `--recipe`, what is not given is as the recipe has it. A run that goes on has its own.
-    private mutating func takeRecipe() {
+    private mutating func takeRecipe() throws {
         let option = TrainingFlags.recipe
-        guard record == nil, table.option(named: option.description.name) != nil,
+        guard table.option(named: option.description.name) != nil,
             let recipe = texts[option.description.name].flatMap(option.format.read) ?? nil
         else { return }
+        guard record == nil else {
+            record?.unused = "--\(option.description.name) \(recipe.rawValue)"
+            return
+        }
+        if texts[TrainingFlags.extend.description.name] != nil {
+            throw UsageError.excludes(
+                option: TrainingFlags.extend.description.name, other: option.description.name,
+                command: table.command)
+        }
         let options = RecipeOptions.table
         var left: [String] = []
         if texts[options.warmupRatio.description.name] != nil {
             left.append(options.warmupSteps.description.name)
         }
         // An adapter to start from has its own shape.
-        let starts = [InputOptions.table.initAdapter.description, TrainingFlags.extend.description]
-        if starts.contains(where: { texts[$0.name] != nil }) {
+        if texts[InputOptions.table.initAdapter.description.name] != nil {
             left += TrainingConfiguration.AdapterOption.allCases.map(\.rawValue)
         }
         let split = texts[options.validationSplit.description.name]

@@ -62,14 +62,17 @@ struct RunRecord {
         return texts
     }
 
-    /// The same without what is given. Iterations override epochs, so they are not taken if epochs are
-    /// given.
+    /// The same without what is given. Iterations override epochs, so they are not taken if other epochs
+    /// than the recorded ones are given; with those, the words are the ones that the run was begun by.
     func texts(for table: ArgumentTable, besides given: [String: String]) -> [String: String] {
-        let recipe = RecipeOptions.table
-        return texts(for: table).filter { name, _ in
-            given[name] == nil
-                && !(name == recipe.iterations.description.name
-                    && given[recipe.epochs.description.name] != nil)
+        let (iterations, epochs) = (
+            RecipeOptions.table.iterations.description.name,
+            RecipeOptions.table.epochs.description.name
+        )
+        let recorded = texts(for: table)
+        let hasOtherEpochs = given[epochs].map { $0 != recorded[epochs] } ?? false
+        return recorded.filter { name, _ in
+            given[name] == nil && !(name == iterations && hasOtherEpochs)
         }
     }
 
@@ -112,6 +115,8 @@ struct RunRecord {
         let texts: [String: String]
         private let path: String
         private let isPart: Bool
+        /// Words that count for a new run alone.
+        var unused: String?
         /// In the table's order, without what has its default.
         private let told: [(name: String, text: String)]
 
@@ -175,7 +180,8 @@ struct RunRecord {
 
         /// One line for people; nil when all that matters was given.
         var sentence: String? {
-            if told.isEmpty { return nil }
+            let ignored = unused.map { "\($0) counts for a new run alone" }
+            if told.isEmpty { return ignored }
             let words = told.map { name, text in
                 text.isEmpty ? "--\(name)" : "--\(name) \(ShellWords.quoted(text))"
             }
@@ -183,7 +189,8 @@ struct RunRecord {
                 isPart
                 ? "this is a second part of \(path); what is not given is"
                 : "what is not given is as in \(path):"
-            return "\(what) \(words.joined(separator: " "))"
+            return (["\(what) \(words.joined(separator: " "))"] + [ignored].compactMap(\.self))
+                .joined(separator: "; ")
         }
 
         /// The same for programs.

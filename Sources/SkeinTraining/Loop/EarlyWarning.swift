@@ -104,7 +104,7 @@ package struct EarlyWarning: Sendable {
         guard share > (recipe.isWeak ? Self.weakShare : Self.anyShare) else { return nil }
         let found =
             "the run hardly learns: the training loss was \(Self.text(first)) in its first "
-            + "\(Self.window) steps and is \(Self.text(mean)) after \(line.step)"
+            + "\(Figures.count(Self.window, "step")) and is \(Self.text(mean)) after \(line.step)"
         return say(
             .learnsHardly, line.step,
             found
@@ -176,7 +176,7 @@ extension EarlyWarning.Comparison {
         self.init(
             rate: rate,
             // LoRA+ raises that of B.
-            hasLowRate: configuration.loraPlusRatio == nil
+            hasLowRate: configuration.loraPlusRatio == nil && rate.isFinite
                 && configuration.learningRate < rate * Self.lowShare,
             leavesModulesOut: !TargetModule.allCases.allSatisfy(targets.contains))
     }

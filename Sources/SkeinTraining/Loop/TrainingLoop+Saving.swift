@@ -21,18 +21,28 @@ extension TrainingLoop {
             try runFile.write(to: directory.runFile, in: directory.store)
             return try markOtherEngines(runFile.otherEnginesFrom)
         }
-        let recorded = try job.checkResume(in: directory).map { try recordEnd($0) }
+        let (checkpoints, store) = (directory.checkpoints, directory.store)
+        func newest() throws -> CheckpointStore.Found {
+            try checkpoints.newest(
+                layout: job.shape.layout, plan: job.plan,
+                configurationDigest: job.configuration.digest.description,
+                refusal: { [job] in
+                    job.refusal(of: $0) { store.exists(checkpoints.path(ofStep: $0)) }
+                })
+        }
+        let recorded = try job.checkResume(in: directory).map { recorded in
+            guard recorded.configuration.end != job.configuration.end else { return recorded }
+            // A complete run would be lost, and there is no way back.
+            if try newest().checkpoint == nil, let last = try checkpoints.steps().last {
+                throw TrainingError.lengthBeginsAgain(path: directory.runFile, step: last)
+            }
+            return try recordEnd(recorded)
+        }
         self.recorded = recorded
         if let recorded, !recorded.namesRows {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
-        let (checkpoints, store) = (directory.checkpoints, directory.store)
-        let found = try checkpoints.newest(
-            layout: job.shape.layout, plan: job.plan,
-            configurationDigest: job.configuration.digest.description,
-            refusal: { [job] in
-                job.refusal(of: $0) { store.exists(checkpoints.path(ofStep: $0)) }
-            })
+        let found = try newest()
         if !found.rejected.isEmpty { try checkpoints.settle() }
         step = found.checkpoint?.state.step ?? 0
         if step > 0 {
@@ -76,7 +86,6 @@ extension TrainingLoop {
 
     /// Writes run.json again if the run goes on for longer than it says: before anything else changes.
     private func recordEnd(_ recorded: RunFile) throws -> RunFile {
-        guard recorded.configuration.end != job.configuration.end else { return recorded }
         let longer = job.lengthened(recorded)
         try longer.write(to: directory.runFile, in: directory.store)
         return longer

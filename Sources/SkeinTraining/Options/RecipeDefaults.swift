@@ -64,6 +64,7 @@ package enum RecipeDefaults {
 
     /// The nearest number with two digits; the same text reads back as it.
     static func twoDigits(_ number: Double) -> Double {
+        guard number.isNormal, number > 0 else { return number }
         var (scaled, exponent) = (number, 0)
         while scaled < 10 { (scaled, exponent) = (scaled * 10, exponent - 1) }
         while scaled >= 100 { (scaled, exponent) = (scaled / 10, exponent + 1) }

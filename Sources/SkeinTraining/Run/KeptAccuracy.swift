@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinModels
 
 /// How well a complete run's kept adapter knows the rows that it was trained on, and those held out,
@@ -11,15 +12,15 @@ package struct KeptAccuracy: Sendable {
     /// At most so many rows of a kind are measured, evenly over all of them: a share is known to a few
     /// percent then, and the end of a run does not take as long as an epoch.
     static let mostRows = 500
+    /// After fewer steps, of which a run warns, there is nothing to advise but more.
+    private static let fewestSteps = 20
 
-    /// - Parameters:
-    ///   - job: of the run, with references.
-    ///   - parameters: of the kept adapter.
-    ///   - engine: the run's.
-    ///   - threads: that compute.
-    ///   - checkCancellation: called between groups; what it throws ends the measurement.
-    /// - Throws: what `checkCancellation` throws.
-    init(
+    /// Whether a run that has ended is worth it, and has not been measured when it ended before.
+    static func isDue(_ outcome: TrainingLoop.Outcome, from begun: Int) -> Bool {
+        outcome.isComplete && outcome.step > begun && outcome.step >= fewestSteps
+    }
+
+    fileprivate init(
         _ job: TrainingJob, parameters: [Float], engine: MicroBatchEngine, threads: DecoderThreads,
         checkCancellation: () throws -> Void
     ) throws {
@@ -41,5 +42,30 @@ package struct KeptAccuracy: Sendable {
     static func chosen(_ groups: [Range<Int>]) -> [Range<Int>] {
         guard groups.count > mostRows else { return groups }
         return (0..<mostRows).map { groups[$0 * groups.count / mostRows] }
+    }
+}
+
+extension TrainingLoop {
+    /// Measures the kept adapter of a complete run, which no error of this may spoil: it becomes a warning.
+    ///
+    /// - Returns: nil after such an error, and when `shouldStop` returned true.
+    /// - Throws: what `report` throws.
+    func keptAccuracy(
+        _ engine: MicroBatchEngine, _ threads: DecoderThreads,
+        _ report: (TrainingRun.Event) throws -> Void, _ shouldStop: () -> Bool
+    ) throws -> KeptAccuracy? {
+        do {
+            return try KeptAccuracy(
+                job, parameters: keptParameters(), engine: engine, threads: threads
+            ) {
+                if shouldStop() { throw CancellationError() }
+            }
+        } catch is CancellationError {
+            return nil
+        } catch let error as any Explained {
+            let (what, place) = (error.explanation.what, error.explanation.place)
+            try report(.warning("the kept adapter is not measured: \(what) (\(place))"))
+            return nil
+        }
     }
 }

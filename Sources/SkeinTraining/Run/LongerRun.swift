@@ -119,7 +119,9 @@ extension TrainingJob {
                 stepCount: shorter.stepCount, stepsPerEpoch: plan.stepsPerEpoch,
                 interval: configuration.validateEvery)
             if judged.isOfEndAlone(state.step), wantsValidation || !samplePrompts.isEmpty {
-                return "the run ended with this step, and validated it for that alone"
+                return
+                    "the shorter run ended with this step, and validated it for that alone; the longer one "
+                    + "computes it again"
             }
             if let local, checkpoint.local?.count != local.shape.workers {
                 return "the run ended with this step, without the states of its logical workers"

@@ -154,22 +154,15 @@ package struct TrainingRun: Sendable {
                 try warn(of: engine, report)
             }, shouldStop: shouldStop, references: references)
         try report(.ready)
+        let begun = loop.step
         let outcome = try loop.run()
         try report(.trained)
         let test = outcome.isComplete ? try loop.test() : nil
         try warn(of: engine, report)
         var ending = RunEnding(outcome: outcome, directory: directory, test: test)
-        guard measuresKept, outcome.isComplete, !shouldStop() else { return ending }
+        guard measuresKept, KeptAccuracy.isDue(outcome, from: begun) else { return ending }
         try report(.measuringKept)
-        do {
-            ending.kept = try KeptAccuracy(
-                job, parameters: loop.keptParameters(), engine: engine, threads: compute.threads
-            ) {
-                if shouldStop() { throw CancellationError() }
-            }
-        } catch is CancellationError {
-            // The run itself is complete.
-        }
+        ending.kept = try loop.keptAccuracy(engine, compute.threads, report, shouldStop)
         return ending
     }
 

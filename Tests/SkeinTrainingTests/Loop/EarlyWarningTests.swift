@@ -118,6 +118,8 @@ struct EarlyWarningTests {
         #expect(!comparison { $0.learningRate = 0.001 }.hasLowRate)
         let small = comparison { $0.alpha = 8 }
         #expect(small.rate == 0.008 && small.hasLowRate)
+        // No rate fits such a scale.
+        #expect(comparison { $0.alpha = .leastNonzeroMagnitude }.rate == .infinity)
         #expect(!comparison { ($0.learningRate, $0.loraPlusRatio) = (0.0002, 16) }.hasLowRate)
         #expect(comparison { $0.targetModules = [.query, .value] }.leavesModulesOut)
         #expect(

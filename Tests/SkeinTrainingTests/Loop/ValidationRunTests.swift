@@ -94,7 +94,7 @@ struct ValidationRunTests {
     func kept() throws {
         try withInputs { directory in
             let (ending, validations, _) = try run(directory, "run", measuresKept: true) {
-                $0.bestMetric = .accuracy
+                ($0.bestMetric, $0.epochs) = (.accuracy, 5)
             }
             let kept = try #require(ending.kept)
             #expect(kept.training.rows == 16 && kept.validation?.rows == 4)

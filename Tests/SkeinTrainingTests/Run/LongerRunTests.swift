@@ -195,6 +195,23 @@ struct LongerRunTests {
         }
     }
 
+    @Test("a run that would begin again to become longer is left as it is")
+    func beginsAgain() throws {
+        try Bench.with { bench in
+            let first = try bench.run("short") { ($0.iterations, $0.checkpointEvery) = (3, 0) }
+            let path = bench.directory + "/short/run.json"
+            #expect(throws: TrainingError.lengthBeginsAgain(path: path, step: 3)) {
+                try bench.run("short", resuming: true) {
+                    ($0.iterations, $0.checkpointEvery) = (10, 0)
+                }
+            }
+            let again = try bench.run("short", resuming: true) {
+                ($0.iterations, $0.checkpointEvery) = (3, 0)
+            }
+            #expect(again == first)
+        }
+    }
+
     @Test("a longer run that dies at any moment goes on by its new words and by its folder alone")
     func killed() throws {
         try Bench.with { bench in
