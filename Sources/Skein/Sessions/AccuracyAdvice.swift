@@ -37,12 +37,21 @@ public struct AccuracyAdvice: Sendable, Equatable, CustomStringConvertible {
     public static func on(
         training: Evaluation, validation: Evaluation?, test: Evaluation? = nil
     ) -> [AccuracyAdvice] {
+        on(training: training, validation: validation, test: test, gotWorse: false)
+    }
+
+    /// The same for a run of which it is known whether later steps than the kept one were no better on the
+    /// held-out rows (`gotWorse`): to train more would not help then, however little the adapter holds.
+    /// Texts are like that.
+    package static func on(
+        training: Evaluation, validation: Evaluation?, test: Evaluation? = nil, gotWorse: Bool
+    ) -> [AccuracyAdvice] {
         guard let trained = training.tokenAccuracy else { return [] }
         var advice: [AccuracyAdvice] = []
         func add(_ finding: Finding, _ text: String) {
             advice.append(AccuracyAdvice(finding: finding, description: text))
         }
-        if trained < low {
+        if trained < low, !gotWorse {
             add(
                 .trainingLow,
                 "training accuracy is \(share(trained)): the adapter does not hold the data; train "

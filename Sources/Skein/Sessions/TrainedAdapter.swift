@@ -91,7 +91,7 @@ public struct TrainedAdapter: Sendable {
     public func advice(test: Evaluation? = nil) async throws -> [AccuracyAdvice] {
         AccuracyAdvice.on(
             training: try await trainingMetrics, validation: try await validationMetrics,
-            test: test)
+            test: test, gotWorse: outcome.keptStep < outcome.step)
     }
 
     private func evaluation(

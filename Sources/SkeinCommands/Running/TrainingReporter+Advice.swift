@@ -15,7 +15,9 @@ extension TrainingReporter {
         guard let kept = ending.kept else { return }
         let training = Evaluation(kept.training)
         let validation = kept.validation.map { Evaluation($0) }
-        let advice = AccuracyAdvice.on(training: training, validation: validation)
+        let advice = AccuracyAdvice.on(
+            training: training, validation: validation,
+            gotWorse: ending.outcome.keptStep < ending.outcome.step)
         func number(_ value: Double?) -> JSONLine.Value { value.map { .number($0) } ?? .null }
         let facts: [JSONLine.Field] = [
             ("event", .string("advice")), ("training_accuracy", number(training.tokenAccuracy)),

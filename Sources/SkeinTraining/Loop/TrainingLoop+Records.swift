@@ -26,7 +26,7 @@ extension TrainingLoop {
 
     /// Lets the early warning see what earlier processes of this run have written, which it has warned of
     /// then.
-    mutating func recallWarnings() throws {
+    private mutating func recallWarnings() throws {
         guard step > 0, directory.store.exists(directory.metrics) else { return }
         // A damaged line is the ledger's finding.
         try Metrics.readWhatIsWhole(path: directory.metrics, in: directory.store) { record in
@@ -59,8 +59,9 @@ extension TrainingLoop {
 
     /// Reports at once if the records no longer prove the steps so far. The run continues: what it
     /// computes does not depend on them.
-    func checkLedger() throws {
+    mutating func checkLedger() throws {
         guard step > 0 else { return }
+        try recallWarnings()
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
         let start = OuterState(parameters: job.initial.values)
         let beginning = GradientCodec.digest(

@@ -108,8 +108,7 @@ package struct TrainingLoop {
         self.shouldStop = shouldStop
         self.now = now
         parameters = job.initial.values
-        start = job.knownStart
-        warning = EarlyWarning(job)
+        (start, warning) = (job.knownStart, EarlyWarning(job))
         local = LocalProgress(job)
         otherRate = job.configuration.rateFactor(job.shape.layout)
         optimizer = AdamW(
@@ -149,7 +148,6 @@ package struct TrainingLoop {
         let metrics = try Metrics(
             path: directory.metrics, keepingThroughStep: step == 0 ? -1 : step,
             in: directory.store)
-        try recallWarnings()
         let ledger = try openLedger()
         try checkLedger()
         try judgeAtStart(metrics, ledger)

@@ -91,6 +91,13 @@ import Testing
             findings(500, 300, 100) == [.trainingLow, .validationBelowTraining, .testBelowBoth])
         #expect(
             AccuracyAdvice.on(training: Evaluation(RowEvaluation()), validation: nil).isEmpty)
+        // More steps were worse, so that more of them are no advice.
+        let past = AccuracyAdvice.on(
+            training: figures(430), validation: figures(425), gotWorse: true)
+        #expect(past.isEmpty)
+        #expect(
+            AccuracyAdvice.on(training: figures(430), validation: figures(425)).map(\.finding)
+                == [.trainingLow])
         let text = AccuracyAdvice.on(training: figures(905), validation: figures(785))
             .map(\.description)
         #expect(text.first?.hasPrefix("validation accuracy is 78.5 %, training 90.5 %") == true)
