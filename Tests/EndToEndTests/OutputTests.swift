@@ -66,7 +66,7 @@ struct OutputTests {
                 (["--seed", "9"], nil, nil, "seed was 0 and is now 9"),
                 (["--shuffle", "off"], nil, nil, "shuffle was on"),
                 (["--gradient-codec", "int8"], nil, nil, "gradient-codec was fp32"),
-                (["--epochs", "5"], nil, nil, "epochs was 2 and is now 5"),
+                (["--epochs", "1"], nil, nil, "epochs was 2 and is now 1"),
                 (["--micro-batch-tokens", "64"], nil, nil, "micro-batch-tokens was 512"),
             ]
             for (flags, model, data, field) in table {
