@@ -9,7 +9,7 @@ import SkeinTraining
 struct ArgumentParser {
     private let table: ArgumentTable
     private var record: RunRecord.Taken?
-    /// Of the run that `--extend` names.
+    /// The record of the run that `--extend` names.
     private var part: RunRecord.Taken?
     private var texts: [String: String] = [:]
     private var positionals: [String] = []

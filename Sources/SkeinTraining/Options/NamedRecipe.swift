@@ -52,7 +52,7 @@ package enum NamedRecipe: String, CaseIterable, Sendable {
             // The loss of rows that are answered wrongly rises long before more of them are.
             options.append((table.bestMetric, BestMetric.accuracy.rawValue))
         case .style:
-            // Of texts the best validation comes early, and what follows costs time alone.
+            // The best validation of texts comes early, and what follows costs time alone.
             options += [(table.textChunks, "on"), (table.earlyStopPatience, "3")]
         case .preference:
             // It learns to write the better answer, too, and needs no pass of a reference.
