@@ -1,12 +1,13 @@
 """Writes a GGUF file with random Q4_0 weights, to see whether a large model fits.
 
-usage: random-model.py [--architecture llama|qwen3] [--context N] TOKENIZER.gguf OUTPUT.gguf
+usage: random-model.py [--architecture llama|qwen3] [--context N] [--varied on] TOKENIZER.gguf OUTPUT.gguf
                        [layers width feed-forward heads key-value-heads]
 
 The tokenizer is copied from TOKENIZER.gguf. The default is of Llama's architecture and has 3.97 billion
 parameters. Qwen3's has the sizes of Qwen3-4B, heads of 128 with norms, and rows of the embedding for its
-vocabulary of 151,936: 4.02 billion. Needs only the standard library; the bytes are a function of the
-arguments.
+vocabulary of 151,936: 4.02 billion. A tensor repeats its first 131,072 values, which is fast and says how
+much memory a model takes; with --varied on it does not, so that the model can be trained. Needs only the
+standard library; the bytes are a function of the arguments.
 """
 
 import math
@@ -89,7 +90,7 @@ def size(shape):
     return count * 4 if len(shape) == 1 else count // 32 * 18
 
 
-def write_tensor(file, shape, source):
+def write_tensor(file, shape, source, varied):
     if len(shape) == 1:
         file.write(struct.pack("<f", 1.0) * shape[0])
         return
@@ -98,12 +99,14 @@ def write_tensor(file, shape, source):
     blocks = math.prod(shape) // 32
     chunk = b"".join(scale + source.randbytes(16) for _ in range(4096))
     for first in range(0, blocks, 4096):
+        if varied and first:
+            chunk = b"".join(scale + source.randbytes(16) for _ in range(4096))
         file.write(chunk[: 18 * min(4096, blocks - first)])
 
 
 def main():
     words = sys.argv[1:]
-    options = {"--architecture": "llama", "--context": None}
+    options = {"--architecture": "llama", "--context": None, "--varied": "off"}
     while words[0] in options:
         options[words[0]], words = words[1], words[2:]
     architecture = options["--architecture"]
@@ -140,7 +143,7 @@ def main():
     with open(output, "wb") as file:
         file.write(header + bytes(-len(header) % ALIGNMENT))
         for _, shape in plan:
-            write_tensor(file, shape, source)
+            write_tensor(file, shape, source, options["--varied"] == "on")
             file.write(bytes(-size(shape) % ALIGNMENT))
     print(f"{sum(math.prod(shape) for _, shape in plan) / 1e9:.2f} billion parameters", file=sys.stderr)
 

@@ -81,10 +81,14 @@ def ask(address, model, row):
     return bool(re.search(rf"(?<!\w){re.escape(row['wanted'])}(?!\w)", text or ""))
 
 
-def arguments_of(parser):
-    """Adds what every script about a cell is told, and reads it. Paths become absolute: the cell changes the directory."""
+def arguments_of(parser, cell=None):
+    """Adds what every script about a cell is told, and reads it. Paths become absolute: the cell changes the directory.
+    A script about one cell alone names it."""
     paths = ("skein", "model", "pairs", "work", "results")
-    parser.add_argument("cell", choices=[*plan.CELLS, plan.HANDBOOK, *plan.PAIRS])
+    if cell:
+        parser.set_defaults(cell=cell)
+    else:
+        parser.add_argument("cell", choices=[*plan.CELLS, plan.HANDBOOK, *plan.PAIRS])
     for name in paths:
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--threads", type=int, default=os.cpu_count())

@@ -85,7 +85,9 @@ class Measurement(judge.Cell):
         return {"validations": validations, "tokens": tokens, "last_loss": round(last, 5)}
 
     def keep(self):
-        self.results["machine"] = f"{self.arguments.machine}, {datetime.date.today()}, {self.arguments.compute}"
+        here = f"{self.arguments.machine}, {datetime.date.today()}, {self.arguments.compute}"
+        before = self.results.get("machine", here).split("; ")
+        self.results["machine"] = "; ".join(before if here in before else [*before, here])
         # What peers.py has written meanwhile stays.
         own = {key: self.results[key] for key in ("base", "machine", "runs")}
         results.update(self.file, lambda found: found.update(own))

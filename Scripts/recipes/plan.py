@@ -16,7 +16,14 @@ ATTENTION = "q_proj,k_proj,v_proj,o_proj"
 MAX_LENGTH = 128
 MATTERS = ("centre", "rate 3e-4", "rate 2e-3", "rate 3e-3", "targets q,k,v,o", "rank 4", "batch 16", "constant",
            "twice the epochs", "seed 1")
+# Cells that get a small grid around the best.
+GRID = ("smollm2-100-facts", "smollm2-100-chat", "smollm2-100-classify")
 WIDTH = {"smollm2": 576, "gemma": 640}
+
+
+def seeded(name):
+    """The same recipe with another seed."""
+    return "seed 1" if name == "centre" else name + ", seed 1"
 
 
 def epochs(count, kind):
@@ -53,10 +60,10 @@ def runs(cell):
     ]
     # "LoRA Without Regret" (Schulman et al. 2025): alpha 32, any rank, constant rate.
     formula = 5e-5 * 10 * (2000 / WIDTH[model]) ** 0.78
+    regret = {"learning_rate": float(f"{formula:.4g}"), "schedule": "constant", "warmup_ratio": None}
     others = [
         # What a run does by itself: nothing is said.
-        ("Skein", {}), ("Skein, seed 1", {"seed": 1}),
-        run("formula", learning_rate=float(f"{formula:.4g}"), schedule="constant", warmup_ratio=None),
+        ("Skein", {}), ("Skein, seed 1", {"seed": 1}), run("formula", **regret),
         run("Skein before", target_modules=ATTENTION, rank=8, alpha=16, dropout=0.05, learning_rate=1e-4,
             schedule="constant", warmup_ratio=None, epochs=3),
         # trl 1.16.0 SFTConfig with peft 0.21.2 LoraConfig().
@@ -75,6 +82,14 @@ def runs(cell):
     # The first cell has every factor, the others what mattered there. What decides comes first: `measure.py --sweeps 1`
     # takes it alone. mlx-lm's thousand steps come last.
     factors = [run for run in one_factor if cell == CELLS[0] or run[0] in MATTERS]
+    factors.append(run("formula, seed 1", seed=1, **regret))
+    if cell in GRID:
+        # Around the best: schedule and warm-up at its rate, and the warm-up with the formula's.
+        for name, changes in (("2e-3, no warm-up", {"warmup_ratio": None}),
+                              ("2e-3 constant, no warm-up", {"warmup_ratio": None, "schedule": "constant"})):
+            factors += [run(name, learning_rate=2e-3, **changes), run(seeded(name), learning_rate=2e-3, seed=1, **changes)]
+        for seed, name in enumerate(("1.3e-3 constant", seeded("1.3e-3 constant"))):
+            factors.append(run(name, learning_rate=1.3e-3, schedule="constant", seed=seed))
     last = [run for run in others if run[0] == "mlx-lm"]
     return [run for run in others if run not in last and run[0] != "Skein before"] + factors + last
 

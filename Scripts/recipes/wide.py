@@ -1,0 +1,63 @@
+"""Trains a random model of the shape of Llama 3.2 1B for 50 steps with the defaults, and with ten times their rate.
+
+wide.py --skein S --model TOKENIZER.gguf --pairs P --work DIR --results DIR --machine TEXT [--threads N]
+
+The rule's rate must be stable there: the loss falls and no gradient explodes. Ten times the rate shows what that looks like.
+Nothing is said about quality: the model knows nothing. The result is RESULTS/wide.json, for table.py.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import judge
+import plan
+import results
+
+# Llama 3.2 1B: layers, width, feed-forward, heads, heads of keys and values.
+SHAPE = ("16", "2048", "8192", "32", "8")
+STEPS = 50
+# Rows of a step: few, because a step of this model takes seconds.
+BATCH = 2
+TIMES = 10
+
+
+def trained(cell, model, folder, words):
+    """Losses and norms of the gradient, step by step, and the rate at its highest."""
+    if not os.path.isdir(folder + "/adapter"):
+        resumed = ["--resume"] if os.path.isdir(folder) else []
+        subprocess.run(
+            [cell.arguments.skein, "train", "--model", model, "--data", "train.jsonl", "--validation-split", "0", "--output",
+             folder, "--iterations", str(STEPS), "--batch-size", str(BATCH), "--max-length", str(plan.MAX_LENGTH), "--threads",
+             str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10", "--keep-checkpoints", "1", *words, *resumed],
+            check=True, stdout=subprocess.DEVNULL, stderr=open(folder + ".log", "a", encoding="utf-8"))
+    with open(folder + "/metrics.jsonl", encoding="utf-8") as file:
+        steps = [line for line in map(json.loads, file) if "tokens_per_second" in line]
+    return {"rate": max(step["learning_rate"] for step in steps), "losses": [round(step["loss"], 3) for step in steps],
+            "norms": [round(step["gradient_norm"], 3) for step in steps]}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--machine", required=True)
+    arguments = judge.arguments_of(parser, cell=plan.CELLS[0])
+    cell = judge.Cell(arguments)
+    file = pathlib.Path(arguments.results, "wide.json")
+    model = os.path.abspath("wide.gguf")
+    if not os.path.exists(model):
+        generator = pathlib.Path(__file__).parent.parent / "random-model.py"
+        subprocess.run([sys.executable, generator, "--varied", "on", arguments.model, model + ".new", *SHAPE], check=True)
+        os.rename(model + ".new", model)
+    rule = trained(cell, model, "wide", [])
+    more = trained(cell, model, "wide-more", ["--learning-rate", f"{TIMES * rule['rate']:g}"])
+    os.remove(model)
+    results.update(file, lambda found: found.update(
+        machine=f"{arguments.machine}, {datetime.date.today()}, fp32", batch=BATCH, shape=" ".join(SHAPE),
+        runs={"Skein": rule, f"{TIMES} times its rate": more}))
+
+
+main()
