@@ -5,6 +5,7 @@ import SkeinTraining
 extension TrainingReporter {
     /// Says why the run is not over yet.
     func tellMeasuring() {
+        state.withLock { $0.isMeasuring = true }
         info(
             "measuring the kept adapter on training and validation rows (--no-advice leaves it out)",
             [])

@@ -14,11 +14,13 @@ final class TrainingReporter: Sendable {
     private let job: TrainingJob
     private let board: RunBoard
     /// The loop's thread and the interrupt's queue both write lines.
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var display: ProgressDisplay
         var firstStep = 0
+        /// Whether the run is over, and its adapter is measured.
+        var isMeasuring = false
         /// When the first step of this process began: the time before it says nothing about the pace.
         var began: ContinuousClock.Instant?
     }
@@ -208,8 +210,10 @@ final class TrainingReporter: Sendable {
     func stopOnInterrupt() {
         io.interrupt.listen { [self] in
             warn(
-                "stopping after this step, and its validation if it has one, with a checkpoint (before "
-                    + "the first step without); interrupt again to stop at once")
+                state.withLock(\.isMeasuring)
+                    ? "the run is complete; stopping without advice"
+                    : "stopping after this step, and its validation if it has one, with a checkpoint "
+                        + "(before the first step without); interrupt again to stop at once")
         }
     }
 
