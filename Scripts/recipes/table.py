@@ -61,9 +61,10 @@ def overview(cells):
 def factors(cells):
     """By how much each change of the centre changes its loss, cell by cell."""
     names = [name for name, _ in plan.runs(plan.CELLS[0]) if name in search_of(cells[0]["runs"]) and name != "centre"]
-    lines = ["| change | " + " | ".join(found["cell"] for found in cells) + " |", "|---|" + "---|" * len(cells)]
+    shown = [found for found in cells if "centre" in found["runs"]]
+    lines = ["| change | " + " | ".join(found["cell"] for found in shown) + " |", "|---|" + "---|" * len(shown)]
     for name in names:
-        row = [f"{loss(f['runs'][name]) - loss(f['runs']['centre']):+.3f}" if name in f["runs"] else "" for f in cells]
+        row = [f"{loss(f['runs'][name]) - loss(f['runs']['centre']):+.3f}" if name in f["runs"] else "" for f in shown]
         if any(row):
             lines.append(f"| {name} | " + " | ".join(row) + " |")
     return lines

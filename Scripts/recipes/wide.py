@@ -1,6 +1,6 @@
 """Trains a random model of the shape of Llama 3.2 1B for 50 steps with the defaults, and with ten times their rate.
 
-wide.py --skein S --model TOKENIZER.gguf --pairs P --work DIR --results DIR --machine TEXT [--threads N]
+wide.py --skein S --model TOKENIZER.gguf --pairs P --work DIR --results DIR --machine TEXT [--compute bf16] [--threads N]
 
 The rule's rate must be stable there: the loss falls and no gradient explodes. Ten times the rate shows what that looks like.
 Nothing is said about quality: the model knows nothing. The result is RESULTS/wide.json, for table.py.
@@ -32,8 +32,8 @@ def trained(cell, model, folder, words):
         resumed = ["--resume"] if os.path.isdir(folder) else []
         subprocess.run(
             [cell.arguments.skein, "train", "--model", model, "--data", "train.jsonl", "--validation-split", "0", "--output",
-             folder, "--iterations", str(STEPS), "--batch-size", str(BATCH), "--max-length", str(plan.MAX_LENGTH), "--threads",
-             str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10", "--keep-checkpoints", "1", *words, *resumed],
+             folder, "--iterations", str(STEPS), "--batch-size", str(BATCH), "--max-length", str(plan.MAX_LENGTH), "--compute",
+             cell.arguments.compute, "--threads", str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10", "--keep-checkpoints", "1", *words, *resumed],
             check=True, stdout=subprocess.DEVNULL, stderr=open(folder + ".log", "a", encoding="utf-8"))
     with open(folder + "/metrics.jsonl", encoding="utf-8") as file:
         steps = [line for line in map(json.loads, file) if "tokens_per_second" in line]
@@ -44,6 +44,7 @@ def trained(cell, model, folder, words):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--machine", required=True)
+    parser.add_argument("--compute", default="fp32")
     arguments = judge.arguments_of(parser, cell=plan.CELLS[0])
     cell = judge.Cell(arguments)
     file = pathlib.Path(arguments.results, "wide.json")
@@ -56,7 +57,7 @@ def main():
     more = trained(cell, model, "wide-more", ["--learning-rate", f"{TIMES * rule['rate']:g}"])
     os.remove(model)
     results.update(file, lambda found: found.update(
-        machine=f"{arguments.machine}, {datetime.date.today()}, fp32", batch=BATCH, shape=" ".join(SHAPE),
+        machine=f"{arguments.machine}, {datetime.date.today()}, {arguments.compute}", batch=BATCH, shape=" ".join(SHAPE),
         runs={"Skein": rule, f"{TIMES} times its rate": more}))
 
 
