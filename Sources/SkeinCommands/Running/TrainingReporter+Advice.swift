@@ -1,6 +1,7 @@
 import Skein
 import SkeinBasics
 import SkeinTraining
+import Synchronization
 
 extension TrainingReporter {
     /// Says why the run is not over yet.
