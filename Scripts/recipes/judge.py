@@ -1,6 +1,8 @@
 """A cell's rows, and what an adapter is worth on those that are held out: its loss, and the share of questions it answers."""
 
+import argparse
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
@@ -79,6 +81,19 @@ def ask(address, model, row):
     with urllib.request.urlopen(request, timeout=600) as reply:
         text = json.load(reply)["choices"][0]["message"]["content"]
     return bool(re.search(rf"(?<!\w){re.escape(row['wanted'])}(?!\w)", text or ""))
+
+
+def measuring_parser():
+    """The parser of a script that measures on this machine: it is told the machine's name, too, and how to compute."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--machine", required=True)
+    parser.add_argument("--compute", default="fp32")
+    return parser
+
+
+def measured_on(arguments):
+    """The machine, the day and the compute, as results name them."""
+    return f"{arguments.machine}, {datetime.date.today()}, {arguments.compute}"
 
 
 def arguments_of(parser, cell=None):

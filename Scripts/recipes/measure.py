@@ -5,8 +5,6 @@ measure.py CELL --skein S --model M --pairs P --work DIR --results DIR --machine
 What is in the results already is not run again; a sweep that was stopped goes on. --sweeps N ends after the first N.
 """
 
-import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -85,7 +83,7 @@ class Measurement(judge.Cell):
         return {"validations": validations, "tokens": tokens, "last_loss": round(last, 5)}
 
     def keep(self):
-        here = f"{self.arguments.machine}, {datetime.date.today()}, {self.arguments.compute}"
+        here = judge.measured_on(self.arguments)
         before = self.results.get("machine", here).split("; ")
         self.results["machine"] = "; ".join(before if here in before else [*before, here])
         # What peers.py has written meanwhile stays.
@@ -94,9 +92,7 @@ class Measurement(judge.Cell):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", required=True)
-    parser.add_argument("--compute", default="fp32")
+    parser = judge.measuring_parser()
     parser.add_argument("--sweeps", type=int)
     Measurement(judge.arguments_of(parser)).measure()
 

@@ -6,8 +6,6 @@ A sweep takes turns step by step, so its runs have no time of their own. Here ea
 itself, ROUNDS times and in turn. The result is RESULTS/pace.json: tokens a second, the median of all steps.
 """
 
-import argparse
-import datetime
 import json
 import pathlib
 import shutil
@@ -41,10 +39,7 @@ def speeds(cell, given):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", required=True)
-    parser.add_argument("--compute", default="fp32")
-    arguments = judge.arguments_of(parser, cell=plan.CELLS[0])
+    arguments = judge.arguments_of(judge.measuring_parser(), cell=plan.CELLS[0])
     cell = judge.Cell(arguments)
     recipes = dict(plan.runs(cell.name))
     found = {name: [] for name in NAMES}
@@ -53,7 +48,7 @@ def main():
             found[name] += speeds(cell, recipes[name])
     shutil.rmtree("pace")
     results.update(pathlib.Path(arguments.results, "pace.json"), lambda old: old.update(
-        machine=f"{arguments.machine}, {datetime.date.today()}, {arguments.compute}",
+        machine=judge.measured_on(arguments),
         runs={name: round(statistics.median(speed), 1) for name, speed in found.items()}))
 
 

@@ -2,12 +2,10 @@
 
 wide.py --skein S --model TOKENIZER.gguf --pairs P --work DIR --results DIR --machine TEXT [--compute bf16] [--threads N]
 
-The rule's rate must be stable there: the loss falls and no gradient explodes. Ten times the rate shows what that looks like.
+The rule's rate must be stable there: the loss falls and no gradient explodes. Ten times the rate shows how far from that it is.
 Nothing is said about quality: the model knows nothing. The result is RESULTS/wide.json, for table.py.
 """
 
-import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -33,7 +31,8 @@ def trained(cell, model, folder, words):
         subprocess.run(
             [cell.arguments.skein, "train", "--model", model, "--data", "train.jsonl", "--validation-split", "0", "--output",
              folder, "--iterations", str(STEPS), "--batch-size", str(BATCH), "--max-length", str(plan.MAX_LENGTH), "--compute",
-             cell.arguments.compute, "--threads", str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10", "--keep-checkpoints", "1", *words, *resumed],
+             cell.arguments.compute, "--threads", str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10",
+             "--keep-checkpoints", "1", *words, *resumed],
             check=True, stdout=subprocess.DEVNULL, stderr=open(folder + ".log", "a", encoding="utf-8"))
     with open(folder + "/metrics.jsonl", encoding="utf-8") as file:
         steps = [line for line in map(json.loads, file) if "tokens_per_second" in line]
@@ -42,10 +41,7 @@ def trained(cell, model, folder, words):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", required=True)
-    parser.add_argument("--compute", default="fp32")
-    arguments = judge.arguments_of(parser, cell=plan.CELLS[0])
+    arguments = judge.arguments_of(judge.measuring_parser(), cell=plan.CELLS[0])
     cell = judge.Cell(arguments)
     file = pathlib.Path(arguments.results, "wide.json")
     model = os.path.abspath("wide.gguf")
@@ -57,7 +53,7 @@ def main():
     more = trained(cell, model, "wide-more", ["--learning-rate", f"{TIMES * rule['rate']:g}"])
     os.remove(model)
     results.update(file, lambda found: found.update(
-        machine=f"{arguments.machine}, {datetime.date.today()}, {arguments.compute}", batch=BATCH, shape=" ".join(SHAPE),
+        machine=judge.measured_on(arguments), batch=BATCH, shape=" ".join(SHAPE),
         runs={"Skein": rule, f"{TIMES} times its rate": more}))
 
 
