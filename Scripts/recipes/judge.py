@@ -1,8 +1,8 @@
-"""A cell's rows, and what an adapter is worth on those that are held out: its loss, and the share of questions it answers."""
+"""A cell's rows, the runs that train on them, and what an adapter is worth on those that are held out: its loss, and the share
+of questions it answers."""
 
-import argparse
 import concurrent.futures
-import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -36,11 +36,32 @@ class Cell:
         self.file = pathlib.Path(arguments.results, self.name + ".json")
         self.work.mkdir(parents=True, exist_ok=True)
         os.chdir(self.work)
-        if not os.path.exists("asked.jsonl"):
-            rows.main(self.kind, int(count), 0, arguments.pairs)
+        # Made each time, so that they are those of today's rows.py; the bytes are the same as long as it is.
+        rows.main(self.kind, int(count), 0, arguments.pairs)
         with open("asked.jsonl", encoding="utf-8") as file:
             self.asked = [json.loads(line) for line in file]
         self.chat = ["--chat-template", "gemma"] if self.model == "gemma" else []
+
+    def folder(self, kind, *parts):
+        """A folder that only runs of these parts, of this program, model and rows share, so that what is found there may go on."""
+        digest = hashlib.sha256(json.dumps(parts).encode())
+        for path in (self.arguments.skein, self.arguments.model, "train.jsonl", "valid.jsonl"):
+            with open(path, "rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        return f"{kind}-{digest.hexdigest()[:16]}"
+
+    def train(self, folder, *words, model=None):
+        """Trains on the cell's rows, or goes on where a run in this folder was stopped."""
+        log = folder + ".log"
+        resumed = ["--resume"] if os.path.isdir(folder) else []
+        with open(log, "a", encoding="utf-8") as file:
+            status = subprocess.run(
+                [self.arguments.skein, "train", "--model", model or self.arguments.model, "--data", "train.jsonl", "--output", folder,
+                 "--max-length", str(plan.MAX_LENGTH), "--compute", self.arguments.compute, "--threads",
+                 str(self.arguments.threads), *self.chat, *words, *resumed],
+                stdout=subprocess.DEVNULL, stderr=file).returncode
+        if status:
+            raise SystemExit(f"{self.name}: skein train ended with {status}; see {os.path.abspath(log)}")
 
     def accuracies(self, adapters):
         """The share of held-out questions that each adapter answers; of tokens where the kind has none, or of pairs."""
@@ -83,31 +104,8 @@ def ask(address, model, row):
     return bool(re.search(rf"(?<!\w){re.escape(row['wanted'])}(?!\w)", text or ""))
 
 
-def measuring_parser():
-    """The parser of a script that measures on this machine: it is told the machine's name, too, and how to compute."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", required=True)
-    parser.add_argument("--compute", default="fp32")
-    return parser
-
-
-def measured_on(arguments):
-    """The machine, the day and the compute, as results name them."""
-    return f"{arguments.machine}, {datetime.date.today()}, {arguments.compute}"
-
-
-def arguments_of(parser, cell=None):
-    """Adds what every script about a cell is told, and reads it. Paths become absolute: the cell changes the directory.
-    A script about one cell alone names it."""
-    paths = ("skein", "model", "pairs", "work", "results")
-    if cell:
-        parser.set_defaults(cell=cell)
-    else:
-        parser.add_argument("cell", choices=[*plan.CELLS, plan.HANDBOOK, *plan.PAIRS])
-    for name in paths:
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    arguments = parser.parse_args()
-    for name in paths:
-        setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
-    return arguments
+def metrics(folder):
+    """The lines of a run's metrics.jsonl: those of steps, and those of validations."""
+    with open(f"{folder}/metrics.jsonl", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return [line for line in lines if "tokens_per_second" in line], [line for line in lines if "validation_loss" in line]

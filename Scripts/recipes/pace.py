@@ -6,12 +6,11 @@ A sweep takes turns step by step, so its runs have no time of their own. Here ea
 itself, ROUNDS times and in turn. The result is RESULTS/pace.json: tokens a second, the median of all steps.
 """
 
-import json
 import pathlib
 import shutil
 import statistics
-import subprocess
 
+import arguments
 import judge
 import plan
 import results
@@ -28,27 +27,22 @@ def speeds(cell, given):
     words = {key: value for key, value in given.items() if key not in ("epochs", "warmup-ratio")}
     words["iterations"] = ROWS // given["batch-size"]
     shutil.rmtree("pace", ignore_errors=True)
-    subprocess.run(
-        [cell.arguments.skein, "train", "--model", cell.arguments.model, "--data", "train.jsonl", "--validation-split", "0",
-         "--output", "pace", "--max-length", str(plan.MAX_LENGTH), "--compute", cell.arguments.compute, "--threads",
-         str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "0",
-         *(part for key, value in words.items() for part in ("--" + key, str(value)))],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with open("pace/metrics.jsonl", encoding="utf-8") as file:
-        return [line["tokens_per_second"] for line in map(json.loads, file) if "tokens_per_second" in line][1:]
+    cell.train("pace", "--validation-split", "0", "--no-advice", "--checkpoint-every", "0",
+               *(part for key, value in words.items() for part in ("--" + key, str(value))))
+    return [step["tokens_per_second"] for step in judge.metrics("pace")[0]][1:]
 
 
 def main():
-    arguments = judge.arguments_of(judge.measuring_parser(), cell=plan.CELLS[0])
-    cell = judge.Cell(arguments)
+    words = arguments.arguments_of(arguments.measuring_parser(), cell=plan.CELLS[0])
+    cell = judge.Cell(words)
     recipes = dict(plan.runs(cell.name))
     found = {name: [] for name in NAMES}
     for _ in range(ROUNDS):
         for name in NAMES:
             found[name] += speeds(cell, recipes[name])
     shutil.rmtree("pace")
-    results.update(pathlib.Path(arguments.results, "pace.json"), lambda old: old.update(
-        machine=judge.measured_on(arguments),
+    results.update(pathlib.Path(words.results, "pace.json"), lambda old: old.update(
+        machine=arguments.measured_on(words),
         runs={name: round(statistics.median(speed), 1) for name, speed in found.items()}))
 
 

@@ -17,6 +17,7 @@ import os
 import pathlib
 import subprocess
 
+import arguments
 import judge
 import plan
 import results
@@ -45,12 +46,12 @@ TOOLS = ("trl", "mlx-lm", "unsloth", "axolotl")
 
 
 class Peers(judge.Cell):
-    def __init__(self, arguments):
-        super().__init__(arguments)
+    def __init__(self, words):
+        super().__init__(words)
         self.environment = {
             **os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
-            "OMP_NUM_THREADS": str(arguments.threads), "OMP_WAIT_POLICY": "passive",
-            "OPENBLAS_NUM_THREADS": str(arguments.threads)}
+            "OMP_NUM_THREADS": str(words.threads), "OMP_WAIT_POLICY": "passive",
+            "OPENBLAS_NUM_THREADS": str(words.threads)}
 
     def measure(self, tools):
         for tool in tools:
@@ -110,15 +111,15 @@ def main():
     parser.add_argument("--python", required=True)
     parser.add_argument("--mlx-python")
     parser.add_argument("--tools", default=",".join(TOOLS))
-    arguments = judge.arguments_of(parser)
+    words = arguments.arguments_of(parser)
     # A link to an interpreter is its environment, so it is not followed.
     for name in ("python", "mlx_python"):
-        if getattr(arguments, name):
-            setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
-    tools = arguments.tools.split(",")
+        if getattr(words, name):
+            setattr(words, name, os.path.abspath(getattr(words, name)))
+    tools = words.tools.split(",")
     if unknown := set(tools) - set(TOOLS):
         parser.error(f"no such tools: {', '.join(sorted(unknown))}; there are {', '.join(TOOLS)}")
-    Peers(arguments).measure(tools)
+    Peers(words).measure(tools)
 
 
 main()

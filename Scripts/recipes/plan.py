@@ -1,5 +1,7 @@
 """What bench-recipes runs: the cells, and for each of them a centre, one factor at a time, and other tools' numbers."""
 
+import sys
+
 import rows
 
 KINDS = ("facts", "chat", "classify", "prose")
@@ -10,6 +12,10 @@ CELLS = [f"{model}-{rows}-{kind}" for model, rows in SIZES for kind in KINDS]
 HANDBOOK = "smollm2-200-facts"
 # Losses of pairs: the rate alone is looked for.
 PAIRS = [f"smollm2-100-{kind}" for kind in rows.PAIR_KINDS]
+ALL = [*CELLS, HANDBOOK, *PAIRS]
+# The runs that name nothing, with two seeds, and those whose held-out rows are a part of train.jsonl.
+ALONE = {"Skein, train.jsonl alone": {}, "Skein, train.jsonl alone, seed 1": {"seed": 1}}
+DEFAULTS = ("Skein", "Skein, seed 1", *ALONE)
 PAIR_RATES = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3)
 ALL_LINEAR = "all-linear"
 ATTENTION = "q_proj,k_proj,v_proj,o_proj"
@@ -27,7 +33,7 @@ def seeded(name):
 
 
 def epochs(count, kind):
-    """Of the centre: about as many steps in each cell as learn its rows."""
+    """The epochs of the centre: about as many steps in each cell as learn its rows."""
     return max(1, (800 if kind != "prose" else 400) // count)
 
 
@@ -78,7 +84,7 @@ def runs(cell):
         run("axolotl", dropout=0.05, learning_rate=2e-4, schedule="cosine", warmup_ratio=0.1, epochs=1, weight_decay=0),
     ]
     if cell == HANDBOOK:
-        return others[:2] + [run for run in others if run[0] == "Skein before"]
+        return others[:2] + [run for run in others if run[0] == "Skein before"] + list(ALONE.items())
     # The first cell has every factor, the others what mattered there. What decides comes first: `measure.py --sweeps 1`
     # takes it alone. mlx-lm's thousand steps come last.
     factors = [run for run in one_factor if cell == CELLS[0] or run[0] in MATTERS]
@@ -94,5 +100,13 @@ def runs(cell):
     return [run for run in others if run not in last and run[0] != "Skein before"] + factors + last
 
 
+def main(words):
+    """Prints the cells that are named, or all."""
+    if unknown := [word for word in words if word not in ALL]:
+        print(f'error: there is no cell "{unknown[0]}"\n  fix: name some of {", ".join(ALL)}', file=sys.stderr)
+        sys.exit(64)
+    print("\n".join(words or ALL))
+
+
 if __name__ == "__main__":
-    print("\n".join(CELLS))
+    main(sys.argv[1:])

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import sys
 
 # One entry a line, so that a change of one is a change of one line.
 LINES = ("runs", "peers")
@@ -11,7 +12,12 @@ LINES = ("runs", "peers")
 
 def read(file):
     """What is known of the cell that `file` is named after."""
-    return json.loads(file.read_text()) if file.exists() else {"cell": file.stem, "runs": {}}
+    if not file.exists():
+        return {"cell": file.stem, "runs": {}}
+    try:
+        return json.loads(file.read_text())
+    except ValueError as problem:
+        sys.exit(f"error: {file} is no result of bench-recipes: {problem}\n  fix: take it from git, or remove it and measure again")
 
 
 def update(file, change):

@@ -13,6 +13,7 @@ A line of asked.jsonl is {"messages": [...], "wanted": TEXT}: an answer is right
 """
 
 import json
+import os
 import random
 import re
 import sys
@@ -244,8 +245,10 @@ def preferences(count, draw):
 
 
 def write(name, lines):
-    with open(name, "w", encoding="utf-8") as file:
+    """Replaces a file whole: a run that is under way may be reading it."""
+    with open(name + ".new", "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    os.replace(name + ".new", name)
 
 
 def main(kind, count, seed, pairs):

@@ -1,10 +1,10 @@
 """Writes the tables of docs/RECIPES.md from docs/recipes/CELL.json: table.py DOCS."""
 
-import json
 import pathlib
 import sys
 
 import plan
+import results
 
 BEGIN, END = "<!-- bench-recipes: begin -->", "<!-- bench-recipes: end -->"
 TOOLS = ("Skein before", "TRL", "mlx-lm", "unsloth", "axolotl")
@@ -21,39 +21,73 @@ def loss(run):
     return best(run)[1]
 
 
+def last(run):
+    return run["validations"][-1][1]
+
+
+def how(run):
+    """The machine and the compute of a run, without the day."""
+    machine, _, compute = run["machine"].rsplit(", ", 2)
+    return machine, compute
+
+
 def spread(runs):
-    """How far losses of one recipe lie apart by its seeds: the most that was seen in the cell."""
-    seeds = [(plan.seeded(name), name) for name in runs if plan.seeded(name) in runs]
-    return max((abs(loss(runs[first]) - loss(runs[second])) for first, second in seeds), default=0)
+    """How far losses of one recipe lie apart by its seeds: the most that was seen in the cell, on one machine in one compute."""
+    seeds = [(runs[plan.seeded(name)], run) for name, run in runs.items() if plan.seeded(name) in runs]
+    return max((abs(loss(one) - loss(other)) for one, other in seeds if how(one) == how(other)), default=0)
+
+
+def mean(numbers):
+    return sum(numbers) / len(numbers)
 
 
 def defaults(runs):
-    """The loss of the defaults: the mean of their seeds, because which of them is lower is luck."""
-    losses = [loss(runs[name]) for name in ("Skein", plan.seeded("Skein")) if name in runs]
-    return sum(losses) / len(losses)
+    """The runs of the defaults: they are judged by the mean of their seeds, because which of them is lower is luck."""
+    return [runs[name] for name in ("Skein", plan.seeded("Skein")) if name in runs]
 
 
-def cell(run):
+def result(run):
     return f"{loss(run):.3f} / {run['accuracy']:.2f}"
 
 
 def search_of(runs):
     """What was tried to find the defaults: neither they themselves nor another tool's."""
-    return {name: run for name, run in runs.items() if name not in TOOLS and not name.startswith("Skein")}
+    return {name: run for name, run in runs.items() if name not in TOOLS and name not in plan.DEFAULTS}
+
+
+class Verdict:
+    """Whether a cell's defaults are as good as the best of its search, and as every other tool's numbers."""
+
+    def __init__(self, found):
+        runs = found["runs"]
+        search = search_of(runs)
+        self.tried, self.name = len(search), min(search, key=lambda name: loss(search[name]))
+        self.best = search[self.name]
+        self.loss = mean([loss(run) for run in defaults(runs)])
+        self.limits = {f"{SHARE:.0%}": SHARE * loss(self.best), f"{NATS} nats": NATS, "seeds": spread(runs)}
+        self.by = max(self.limits, key=self.limits.get)
+        self.limit = self.limits[self.by]
+        self.good = self.loss <= loss(self.best) + self.limit
+        self.good_without_seeds = self.loss <= loss(self.best) + max(self.limits[f"{SHARE:.0%}"], NATS)
+        self.worse = [f"{tool} in {found['cell']}" for tool in TOOLS
+                      if tool in runs and self.loss > loss(runs[tool]) + self.limit]
+
+
+def judged(cells):
+    return [found for found in cells if defaults(found["runs"])]
 
 
 def overview(cells):
-    """For each cell the base, the best run of the search, the defaults, what luck does, and the other tools' numbers."""
-    heads = ["cell", "base", "best of the search", "Skein", "seeds apart", *TOOLS]
+    """For each cell the base, the best run of the search, the defaults, what they must reach, and the other tools' numbers."""
+    heads = ["cell", "base", "best of the search", "Skein", "its seeds", "must reach", "after the last step", *TOOLS]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for found in cells:
-        runs = found["runs"]
-        search = search_of(runs)
-        name = min(search, key=lambda name: loss(search[name]))
-        row = [found["cell"], f"{found['base']['accuracy']:.2f}", f"{cell(search[name])} ({name})"]
-        columns = {tool: cell(runs[tool]) if tool in runs else "" for tool in ("Skein", *TOOLS)}
-        row += [columns.pop("Skein"), f"{spread(runs):.3f}" if any(plan.seeded(name) in runs for name in runs) else "",
-                *columns.values()]
+    for found in judged(cells):
+        runs, verdict = found["runs"], Verdict(found)
+        own = defaults(runs)
+        row = [found["cell"], f"{found['base']['accuracy']:.2f}", f"{result(verdict.best)} ({verdict.name}; of {verdict.tried})",
+               f"{verdict.loss:.3f} / {mean([run['accuracy'] for run in own]):.2f}", ", ".join(f"{loss(run):.3f}" for run in own),
+               f"{loss(verdict.best) + verdict.limit:.3f} ({verdict.by})", f"{mean([last(run) for run in own]):.3f}",
+               *(result(runs[tool]) if tool in runs else "" for tool in TOOLS)]
         lines.append("| " + " | ".join(row) + " |")
     return lines
 
@@ -75,36 +109,36 @@ def equal_time(found, pace):
     runs, speeds = found["runs"], pace["runs"]
     shown = [name for name in speeds if name in runs]
 
-    def seconds(name, step):
-        return step / runs[name]["validations"][-1][0] * runs[name]["tokens"] / speeds[name]
+    def steps(name, seconds):
+        run = runs[name]
+        return seconds * speeds[name] * run["validations"][-1][0] / run["tokens"]
 
-    budget = seconds("centre", runs["centre"]["validations"][-1][0] / 2)
-    lines = ["", f"At equal time ({found['cell']}; {budget:.0f} s on {pace['machine']}), the best validation until then:", "",
+    centre = runs["centre"]
+    budget = centre["tokens"] / speeds["centre"] / 2
+    lines = ["", f"At equal time ({found['cell']}; {budget:.0f} s on {pace['machine']}), on the line between two validations:", "",
              "| | " + " | ".join(shown) + " |", "|---|" + "---|" * len(shown),
-             "| tokens a second | " + " | ".join(f"{speeds[name]:.0f}" for name in shown) + " |"]
-    row = []
-    for name in shown:
-        until = [validation for validation in runs[name]["validations"] if seconds(name, validation[0]) <= budget * 1.001]
-        row.append(f"{min(until, key=lambda validation: validation[1])[1]:.3f}" if until else "")
+             "| tokens a second | " + " | ".join(f"{speeds[name]:.0f}" for name in shown) + " |",
+             "| steps | " + " | ".join(f"{steps(name, budget):.0f}" for name in shown) + " |"]
+    row = [f"{between(runs[name]['validations'], steps(name, budget)):.3f}" for name in shown]
     return [*lines, "| held-out loss | " + " | ".join(row) + " |"]
 
 
+def between(validations, step):
+    """The loss at a step: that of the first or last validation outside of them."""
+    for (before, low), (after, high) in zip(validations, validations[1:]):
+        if before <= step <= after:
+            return low + (high - low) * (step - before) / (after - before)
+    return validations[0 if step < validations[0][0] else -1][1]
+
+
 def verdicts(cells):
-    """In how many cells the defaults are as good as the best of the search, and never worse than another tool's."""
-    good, worse, judged = 0, [], 0
-    for found in cells:
-        runs = found["runs"]
-        if "Skein" not in runs:
-            continue
-        judged += 1
-        search = [loss(run) for run in search_of(runs).values()]
-        limit = max(min(search) * SHARE, NATS, spread(runs))
-        good += defaults(runs) <= min(search) + limit
-        worse += [f"{tool} in {found['cell']}" for tool in TOOLS if tool in runs and defaults(runs) > loss(runs[tool]) + limit]
-    if not judged:
-        return []
+    """In how many cells the defaults are as good as the best of the search, and where another tool's are better."""
+    found = [Verdict(cell) for cell in judged(cells)]
+    worse = [name for verdict in found for name in verdict.worse]
+    good, without = sum(verdict.good for verdict in found), sum(verdict.good_without_seeds for verdict in found)
     return ["", f"The defaults are within {SHARE:.0%}, {NATS} nats or the spread of two seeds (whichever is largest) of the best of "
-                f"the search in {good} of {judged} cells; worse than another's numbers by more than that: {', '.join(worse) or 'never'}."]
+                f"the search in {good} of {len(found)} cells, and in {without} of them without the seeds. Another's numbers that "
+                f"ran are better by more than that: {', '.join(worse) or 'none'}."] if found else []
 
 
 def handbook(found):
@@ -112,14 +146,14 @@ def handbook(found):
     lines = ["", f"The handbook ({found['cell']}; 40 questions held out). The other tools ran themselves, unsloth's and axolotl's "
              "numbers through TRL:", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
     for name, run in found["runs"].items():
-        lines.append(f"| {name} | {loss(run):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
+        lines.append(f"| {name} | {run.get('held_out_loss', loss(run)):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
     for name, run in found.get("peers", {}).items():
         lines.append(f"| {name} | {run['loss']:.3f} | {run['accuracy']:.2f} | {run['steps']} |")
     return lines
 
 
 def pairs(cells):
-    """Of losses of pairs: how many pairs are told apart, and whether the chosen answers are still written."""
+    """For losses of pairs: how many pairs are told apart, and whether the chosen answers are still written."""
     lines = ["", "Pairs, 3 epochs of 100: share of held-out pairs told apart / loss of the chosen answers alone.", "",
              "| | base | " + " | ".join(f"{rate:g}" for rate in plan.PAIR_RATES) + " |", "|---|---|" + "---|" * len(plan.PAIR_RATES)]
     for found in cells:
@@ -142,14 +176,15 @@ def wide(found):
 
 
 def read(folder, names):
-    return [json.loads(path.read_text()) for name in names if (path := folder / (name + ".json")).exists()]
+    return [results.read(path) for name in names if (path := folder / (name + ".json")).exists()]
 
 
 def main(docs):
     folder = pathlib.Path(docs, "recipes")
     cells = read(folder, plan.CELLS)
-    machines = sorted({machine for found in cells for machine in found["machine"].split("; ")})
-    lines = ["Held-out loss of the adapter that is kept / share of held-out questions that it answers (of prose: of tokens).", ""]
+    machines = sorted({run["machine"] for found in cells for run in found["runs"].values()})
+    lines = ["Held-out loss of the adapter that is kept / share of held-out questions that it answers (of prose: of tokens). Skein: the "
+             "mean of two seeds.", ""]
     lines += overview(cells) + ["", "Changes of one factor of the centre, in nats (below 0 is better):", ""] + factors(cells)
     for pace in read(folder, ["pace"]):
         lines += equal_time(cells[0], pace)

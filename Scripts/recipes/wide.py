@@ -6,12 +6,12 @@ The rule's rate must be stable there: the loss falls and no gradient explodes. T
 Nothing is said about quality: the model knows nothing. The result is RESULTS/wide.json, for table.py.
 """
 
-import json
 import os
 import pathlib
 import subprocess
 import sys
 
+import arguments
 import judge
 import plan
 import results
@@ -24,36 +24,30 @@ BATCH = 2
 TIMES = 10
 
 
-def trained(cell, model, folder, words):
+def trained(cell, model, *words):
     """Losses and norms of the gradient, step by step, and the rate at its highest."""
+    folder = cell.folder("wide", SHAPE, STEPS, BATCH, words, cell.arguments.compute)
     if not os.path.isdir(folder + "/adapter"):
-        resumed = ["--resume"] if os.path.isdir(folder) else []
-        subprocess.run(
-            [cell.arguments.skein, "train", "--model", model, "--data", "train.jsonl", "--validation-split", "0", "--output",
-             folder, "--iterations", str(STEPS), "--batch-size", str(BATCH), "--max-length", str(plan.MAX_LENGTH), "--compute",
-             cell.arguments.compute, "--threads", str(cell.arguments.threads), "--no-advice", "--checkpoint-every", "10",
-             "--keep-checkpoints", "1", *words, *resumed],
-            check=True, stdout=subprocess.DEVNULL, stderr=open(folder + ".log", "a", encoding="utf-8"))
-    with open(folder + "/metrics.jsonl", encoding="utf-8") as file:
-        steps = [line for line in map(json.loads, file) if "tokens_per_second" in line]
+        cell.train(folder, "--validation-split", "0", "--iterations", str(STEPS), "--batch-size", str(BATCH), "--no-advice",
+                   "--checkpoint-every", "10", "--keep-checkpoints", "1", *words, model=model)
+    steps, _ = judge.metrics(folder)
     return {"rate": max(step["learning_rate"] for step in steps), "losses": [round(step["loss"], 3) for step in steps],
             "norms": [round(step["gradient_norm"], 3) for step in steps]}
 
 
 def main():
-    arguments = judge.arguments_of(judge.measuring_parser(), cell=plan.CELLS[0])
-    cell = judge.Cell(arguments)
-    file = pathlib.Path(arguments.results, "wide.json")
+    words = arguments.arguments_of(arguments.measuring_parser(), cell=plan.CELLS[0])
+    cell = judge.Cell(words)
     model = os.path.abspath("wide.gguf")
     if not os.path.exists(model):
         generator = pathlib.Path(__file__).parent.parent / "random-model.py"
-        subprocess.run([sys.executable, generator, "--varied", "on", arguments.model, model + ".new", *SHAPE], check=True)
+        subprocess.run([sys.executable, generator, "--varied", "on", words.model, model + ".new", *SHAPE], check=True)
         os.rename(model + ".new", model)
-    rule = trained(cell, model, "wide", [])
-    more = trained(cell, model, "wide-more", ["--learning-rate", f"{TIMES * rule['rate']:g}"])
+    rule = trained(cell, model)
+    more = trained(cell, model, "--learning-rate", f"{TIMES * rule['rate']:g}")
     os.remove(model)
-    results.update(file, lambda found: found.update(
-        machine=judge.measured_on(arguments), batch=BATCH, shape=" ".join(SHAPE),
+    results.update(pathlib.Path(words.results, "wide.json"), lambda found: found.update(
+        machine=arguments.measured_on(words), batch=BATCH, shape=" ".join(SHAPE),
         runs={"Skein": rule, f"{TIMES} times its rate": more}))
 
 
