@@ -209,12 +209,16 @@ final class TrainingReporter: Sendable {
     /// From now on Ctrl-C and SIGTERM stop the run with a checkpoint.
     func stopOnInterrupt() {
         io.interrupt.listen { [self] in
-            warn(
-                state.withLock(\.isMeasuring)
-                    ? "the run is complete; stopping without advice"
-                    : "stopping after this step, and its validation if it has one, with a checkpoint "
-                        + "(before the first step without); interrupt again to stop at once")
+            warn(Self.stopping(isMeasuring: state.withLock(\.isMeasuring)))
         }
+    }
+
+    /// What the first Ctrl-C is answered with.
+    static func stopping(isMeasuring: Bool) -> String {
+        (isMeasuring
+            ? "the run is complete; stopping without advice"
+            : "stopping after this step, and its validation if it has one, with a checkpoint "
+                + "(before the first step without)") + "; interrupt again to stop at once"
     }
 
     /// Prints the results on standard output.
