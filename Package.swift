@@ -191,7 +191,7 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
-                "SkeinSessions",
+                "SkeinSessions", "SkeinJSON",
             ]),
         .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
         room(

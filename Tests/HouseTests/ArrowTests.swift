@@ -38,7 +38,7 @@ struct ArrowTests {
         ],
         "Skein": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Sockets",
-            "Nodes", "Sessions",
+            "Nodes", "Sessions", "JSON",
         ],
         "FoundationModels": ["Skein"],
         "Bench": [

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// What a session was made with: from its own record and, once the run has begun, from run.json.
@@ -82,24 +83,17 @@ struct SessionRecord {
                 throw damaged("\(file.count) bytes, more than \(Self.mostBytes)")
             }
         }
-        let bytes = Data(file.withBytes { Array($0) })
-        let object: [String: Any]
-        do {
-            object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any] ?? [:]
-        } catch {
-            throw damaged("not JSON")
-        }
-        guard object["version"] as? Int == Self.version else {
+        let object = try RecordFile.object(from: file.withBytes { Array($0) }, path: path)
+        guard object["version"]?.integer == Self.version else {
             throw damaged("\"version\" is not \(Self.version)")
         }
-        guard let date = object["date"] as? Double, date.isFinite,
-            let model = object["model"] as? String, let data = object["data"] as? String,
-            let keepsTokens = object["keeps_tokens"] as? Bool,
-            let fields = object["configuration"] as? [String: Any]
+        guard let date = object["date"]?.double, let model = object["model"]?.string,
+            let data = object["data"]?.string, case .bool(let keepsTokens) = object["keeps_tokens"],
+            let fields = object["configuration"]?.fields
         else { throw damaged("a field is missing or has the wrong type") }
         self.init(
             date: Date(timeIntervalSince1970: date),
-            workingDirectory: object["working_directory"] as? String, model: model, data: data,
+            workingDirectory: object["working_directory"]?.string, model: model, data: data,
             keepsTokens: keepsTokens,
             configuration: try TrainingConfiguration(recorded: fields, path: path))
         automatic = Set(

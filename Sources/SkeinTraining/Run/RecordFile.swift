@@ -1,9 +1,10 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// Reads the JSON records that Skein writes: run.json, state.json, manifest.json, and the lines of
 /// ledger.jsonl and metrics.jsonl.
-enum RecordFile {
+package enum RecordFile {
     /// The bytes of a small record.
     ///
     /// - Throws: `FileError`; `TrainingError.damagedRecord` above the limit.
@@ -31,20 +32,36 @@ enum RecordFile {
         }
     }
 
-    /// An object whose fields are read by name.
-    static func object(from bytes: [UInt8], path: String) throws -> [String: Any] {
-        let value: Any
-        do {
-            value = try JSONSerialization.jsonObject(with: Data(bytes))
+    /// Objects in objects; a configuration is one in run.json, and nothing in it is deeper.
+    private static let depth = 16
+
+    /// An object whose fields are read by name, with numbers as they are spelled: Foundation's
+    /// JSONSerialization reads some of more than 17 characters as the double beside, and a run whose
+    /// dropout is 0.1111111111111111 would be another one to whoever reads its record.
+    ///
+    /// - Throws: `TrainingError.damagedRecord`.
+    package static func object(from bytes: [UInt8], path: String) throws -> [JSONField] {
+        let value: JSONValue
+        do throws(JSONFlaw) {
+            value = try JSONReader.read(bytes, JSONRules(depth: depth))
         } catch {
-            throw TrainingError.damagedRecord(
-                path: path, line: nil, detail: "not JSON (\(JSONKind.remark(on: error)))")
+            throw TrainingError.damagedRecord(path: path, line: nil, detail: detail(of: error))
         }
-        guard let object = value as? [String: Any] else {
+        guard let fields = value.fields else {
             throw TrainingError.damagedRecord(
-                path: path, line: nil, detail: "\(JSONKind.name(of: value)), not an object")
+                path: path, line: nil, detail: "\(value.kind), not an object")
         }
-        return object
+        return fields
+    }
+
+    private static func detail(of flaw: JSONFlaw) -> String {
+        switch flaw {
+        case .malformed(let offset): "not JSON (at byte \(offset))"
+        case .notUTF8(let offset): "not JSON (the text at byte \(offset) is not UTF-8)"
+        case .repeatedName(let offset): "the name at byte \(offset) is there twice"
+        case .tooDeep(let limit): "more than \(limit) objects or lists in each other"
+        case .tooLarge(let limit): "more than \(limit) bytes"
+        }
     }
 
     private static func detail(of error: any Error) -> String {
@@ -76,30 +93,5 @@ enum RecordFile {
             return inner + JSONLine.quote(name) + ": " + text
         }
         return "{\n" + lines.joined(separator: ",\n") + "\n" + indent + "}"
-    }
-}
-
-/// Names the type of a value that JSONSerialization returned, for error messages.
-enum JSONKind {
-    static func name(of value: Any) -> String {
-        switch value {
-        case is String: "a string"
-        case is [Any]: "a list"
-        case is [String: Any]: "an object"
-        case is NSNull: "null"
-        case let number as NSNumber: isBool(number) ? "true or false" : "a number"
-        default: "something else"
-        }
-    }
-
-    /// JSONSerialization returns booleans as numbers; only their C type tells them apart.
-    static func isBool(_ number: NSNumber) -> Bool {
-        number.objCType.pointee == CChar(UInt8(ascii: "c"))
-    }
-
-    /// The parser's own message about where the text stops being JSON.
-    static func remark(on error: any Error) -> String {
-        let detail = (error as NSError).userInfo["NSDebugDescription"] as? String
-        return (detail ?? "unexpected character").trimmingCharacters(in: ["."])
     }
 }

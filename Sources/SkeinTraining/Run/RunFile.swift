@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// run.json: what a run was started with. Written once, before the first step, and again only to
 /// say that other engines are admitted from now on, or what an older version has not said.
@@ -157,12 +158,12 @@ package struct RunFile: Sendable, Equatable {
             .damagedRecord(path: path, line: nil, detail: detail)
         }
         func string(_ field: String) throws -> String {
-            guard let text = object[field] as? String else {
+            guard let text = object[field]?.string else {
                 throw damaged("\"\(field)\" is missing or not a string")
             }
             return text
         }
-        guard let fields = object["configuration"] as? [String: Any] else {
+        guard let fields = object["configuration"]?.fields else {
             throw damaged("\"configuration\" is missing or not an object")
         }
         let configuration = try TrainingConfiguration(recorded: fields, path: path)
@@ -170,22 +171,22 @@ package struct RunFile: Sendable, Equatable {
             version: try string("version"), fingerprint: try string("fingerprint"),
             model: try string("model"), data: try string("data"),
             modelDigest: try string("model_sha256"), dataDigest: try string("data_sha256"),
-            validationDigest: object["validation_sha256"] as? String,
-            testDigest: object["test_sha256"] as? String,
-            recipeDigest: object["recipe_sha256"] as? String,
-            initAdapterDigest: object["init_adapter_sha256"] as? String,
-            rowsDigest: object["rows_sha256"] as? String,
-            planDigest: object["plan_sha256"] as? String,
+            validationDigest: object["validation_sha256"]?.string,
+            testDigest: object["test_sha256"]?.string,
+            recipeDigest: object["recipe_sha256"]?.string,
+            initAdapterDigest: object["init_adapter_sha256"]?.string,
+            rowsDigest: object["rows_sha256"]?.string,
+            planDigest: object["plan_sha256"]?.string,
             configuration: configuration)
-        referencesDigest = object[Self.referencesKey] as? String
-        encoderVersion = object[Self.encoderKey] as? Int
-        templateDigest = object[Self.templateKey] as? String
-        drawsEachEpoch = object[Self.drawKey] as? Bool ?? false
-        knownAnswer = object[Self.answerKey] as? String
+        referencesDigest = object[Self.referencesKey]?.string
+        encoderVersion = object[Self.encoderKey]?.integer
+        templateDigest = object[Self.templateKey]?.string
+        drawsEachEpoch = object[Self.drawKey] == .bool(true)
+        knownAnswer = object[Self.answerKey]?.string
         if let value = object[Self.otherEnginesField] {
-            guard let number = value as? NSNumber, !JSONKind.isBool(number),
-                let step = value as? Int, step > 0
-            else { throw damaged("\"\(Self.otherEnginesField)\" is not a step") }
+            guard let step = value.integer, step > 0 else {
+                throw damaged("\"\(Self.otherEnginesField)\" is not a step")
+            }
             otherEnginesFrom = step
         }
     }

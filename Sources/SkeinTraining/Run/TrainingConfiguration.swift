@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinText
 
@@ -205,7 +206,7 @@ extension TrainingConfiguration {
     /// Reads back what `fields` returned.
     ///
     /// - Throws: `TrainingError.damagedRecord` that names the option.
-    package init(recorded object: [String: Any], path: String) throws {
+    package init(recorded object: [JSONField], path: String) throws {
         self.init()
         do {
             try apply(object)
@@ -218,27 +219,29 @@ extension TrainingConfiguration {
     /// Sets every option that a JSON object names; a null leaves the option as it is.
     ///
     /// - Throws: `TrainingError.unknownOption`, `.badOption`.
-    mutating func apply(_ object: [String: Any]) throws {
-        for (name, value) in object.sorted(by: { $0.key < $1.key }) {
-            let option = try Self.option(named: name)
-            if value is NSNull { continue }
-            guard let text = Self.text(of: value) else {
-                throw TrainingError.badOption(option.description, JSONKind.name(of: value))
+    mutating func apply(_ object: [JSONField]) throws {
+        for field in object {
+            let option = try Self.option(named: field.name)
+            if field.value == .null { continue }
+            guard let text = Self.text(of: field.value) else {
+                throw TrainingError.badOption(option.description, field.value.kind)
             }
-            try set(name, to: text)
+            try set(field.name, to: text)
         }
     }
 
     /// A JSON value as text on the command line; nil for an object.
-    private static func text(of value: Any) -> String? {
+    private static func text(of value: JSONValue) -> String? {
         switch value {
-        case let text as String: text
-        case let number as NSNumber where JSONKind.isBool(number):
-            number.boolValue ? "on" : "off"
-        case let number as NSNumber:
-            (value as? Int).map { String($0) } ?? number.doubleValue.description
-        case let list as [String]: list.joined(separator: ",")
-        default: nil
+        case .text(let text): return text
+        case .bool(let isOn): return isOn ? "on" : "off"
+        case .number(let text):
+            // 8.0 is 8 for an option that counts.
+            return value.integer.map { String($0) } ?? text
+        case .list(let items):
+            let texts = items.compactMap(\.string)
+            return texts.count == items.count ? texts.joined(separator: ",") : nil
+        case .null, .object: return nil
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import Testing
 
@@ -84,15 +85,12 @@ import Testing
     @Test("JSON reads back as it was written, with either spelling of a name")
     func json() throws {
         let original = try changed()
-        let text = JSONLine(original.fields).text
-        let object = try #require(
-            JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-        var read = TrainingConfiguration()
-        try read.apply(object)
+        let read = try TrainingConfiguration(json: original.json, path: "x")
         #expect(read == original)
         #expect(read.targetModules == [.query, .down])
         var camel = TrainingConfiguration()
-        try camel.apply(["learningRate": 0.5, "targetModules": "up_proj", "shuffle": "off"])
+        try camel.apply(
+            Self.object(#"{"learningRate": 0.5, "targetModules": "up_proj", "shuffle": "off"}"#))
         #expect(camel.learningRate == 0.5)
         #expect(camel.targetModules == [.up])
         #expect(!camel.shuffle)
@@ -102,18 +100,53 @@ import Testing
     func badJSON() {
         var configuration = TrainingConfiguration()
         #expect(throws: TrainingError.unknownOption(name: "ranks")) {
-            try configuration.apply(["ranks": 8])
+            try configuration.apply(Self.object(#"{"ranks": 8}"#))
         }
         #expect(
             throws: TrainingError.badOption(
                 flag: "rank", value: "an object", allowed: "a whole number from 1 to 1024")
-        ) { try configuration.apply(["rank": ["a": 1]]) }
+        ) { try configuration.apply(Self.object(#"{"rank": {"a": 1}}"#)) }
         #expect(
             throws: TrainingError.badOption(
                 flag: "rank", value: "on", allowed: "a whole number from 1 to 1024")
-        ) {
-            let object = try JSONSerialization.jsonObject(with: Data("{\"rank\":true}".utf8))
-            try configuration.apply(object as? [String: Any] ?? [:])
+        ) { try configuration.apply(Self.object(#"{"rank":true}"#)) }
+    }
+
+    private static func object(_ text: String) throws -> [JSONField] {
+        try RecordFile.object(from: Array(text.utf8), path: "x")
+    }
+
+    @Test("every double reads back as itself, for a worker and for a run that is resumed")
+    func doubles() throws {
+        // Foundation's JSONSerialization read the first two as 0.1111111111111109 and
+        // 3.2812666092912686.
+        var values = [1 / 9.0, 3.2812666092912677, 0.0032812666092912677, 1e-300, 0.1]
+        let random = AddressedRandom(seed: 47, purpose: .benchmark)
+        for index in 0..<2000 {
+            let words = random.block(UInt32(index))
+            values.append(
+                AddressedRandom.unitDouble(words.x, words.y) * pow(10, -Double(words.z % 9)))
+        }
+        for value in values {
+            var configuration = TrainingConfiguration()
+            configuration.weightDecay = value
+            let read = try TrainingConfiguration(json: configuration.json, path: "x")
+            #expect(read.weightDecay == value)
+            #expect(read.digest == configuration.digest)
+        }
+    }
+
+    @Test(
+        "a record that is no object of plain JSON is an error",
+        arguments: [
+            ("", "not JSON (at byte 0)"), ("{\"rank\":8,}", "not JSON (at byte 10)"),
+            ("{\"rank\":8,\"rank\":16}", "the name at byte 10 is there twice"),
+            ("7", "a number, not an object"),
+            (String(repeating: "[", count: 40), "more than 16 objects or lists in each other"),
+        ])
+    func noRecord(text: String, detail: String) {
+        #expect(throws: TrainingError.damagedRecord(path: "x", line: nil, detail: detail)) {
+            try TrainingConfiguration(json: Array(text.utf8), path: "x")
         }
     }
 
