@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import arguments
@@ -102,8 +103,17 @@ class Peers(judge.Cell):
 
     def run(self, python, script, *words, log):
         with open(log, "w", encoding="utf-8") as file:
-            if subprocess.run([python, f"{HERE}/{script}", *words], env=self.environment, stdout=file, stderr=file).returncode:
-                raise SystemExit(f"{self.name}: {script} failed; see {os.path.abspath(log)}")
+            # A group of its own, so that a signal ends what the script has started, too: mlx-lm is a program of its own.
+            process = subprocess.Popen([python, f"{HERE}/{script}", *words], env=self.environment, stdout=file, stderr=file,
+                                       start_new_session=True)
+            try:
+                status = process.wait()
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise
+        if status:
+            raise SystemExit(f"{self.name}: {script} failed; see {os.path.abspath(log)}")
 
 
 def main():
