@@ -207,14 +207,17 @@ struct ServeCommand: Command {
         let door = try ServeDoor(options)
         io.interrupt.listen {
             if phase.change({ phase in
-                defer { phase = .stopped }
-                return phase == .loading
+                let isLoading = phase == .loading
+                if isLoading { phase = .stopped }
+                return isLoading
             }) {
                 // There is no answer to wait for, and what is being read is not stopped halfway.
                 log.info("stopped while the model was being read")
                 InterruptFlag.endAtOnce(.done)
             }
+            // Before the server hears of it, which may be gone at once.
             log.info("finishing the answers under way; interrupt again to stop at once")
+            phase.change { $0 = .stopped }
         }
         log.info(
             "reading the model; until it is there, requests to \(door.address) get 503",
