@@ -35,9 +35,9 @@ package enum RecordFile {
     /// Objects in objects; a configuration is one in run.json, and nothing in it is deeper.
     private static let depth = 16
 
-    /// An object whose fields are read by name, with numbers as they are spelled: Foundation's
-    /// JSONSerialization reads some of more than 17 characters as the double beside, and a run whose
-    /// dropout is 0.1111111111111111 would be another one to whoever reads its record.
+    /// An object whose fields are read by name, with numbers as they are spelled. Foundation's
+    /// JSONSerialization reads some of more than 17 characters as the double beside, so that a worker
+    /// and a resumed run had another configuration than a run whose dropout is 0.1111111111111111.
     ///
     /// - Throws: `TrainingError.damagedRecord`.
     package static func object(from bytes: [UInt8], path: String) throws -> [JSONField] {
