@@ -21,8 +21,8 @@ class Problem(Exception):
 
 
 def end_on_signals():
-    """SIGTERM and SIGINT end this process by an exception, so that `run` kills its child."""
-    for number in (signal.SIGTERM, signal.SIGINT):
+    """Signals that end a process end this one by an exception, so that it kills its child. A closed terminal is one of them."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 

@@ -11,6 +11,7 @@ where axolotl's example packs rows (2048 tokens of a sequence would hold a small
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -109,7 +110,9 @@ class Peers(judge.Cell):
             try:
                 status = process.wait()
             except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
+                # It is gone if the signal came as it ended.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 raise
         if status:

@@ -1,4 +1,4 @@
-"""Rows of several kinds for bench-recipes, made from a seed: rows.py KIND COUNT SEED PAIRS writes train.jsonl, valid.jsonl and
+"""Rows of several kinds for bench-recipes, made from a seed: rows.py KIND COUNT SEED [PAIRS] writes train.jsonl, valid.jsonl and
 asked.jsonl into the current directory.
 
 facts     short answers about a made-up company's handbook; held out are phrasings
@@ -12,11 +12,11 @@ dpo, orpo, simpo
 A line of asked.jsonl is {"messages": [...], "wanted": TEXT}: an answer is right when it has TEXT as words of its own.
 """
 
+import argparse
 import json
 import os
 import random
 import re
-import sys
 
 HELD_OUT = 32
 # Losses of pairs, which have the same rows.
@@ -276,5 +276,28 @@ def main(kind, count, seed, pairs):
     write("asked.jsonl", [{"messages": messages[:-1], "wanted": wanted} for messages, wanted in held])
 
 
+# The most rows of a kind; those of prose are as many as there are entries.
+MOST = {"facts": 400, **{kind: 120 for kind in PAIR_KINDS}}
+
+
+def words():
+    """What is asked for on the command line. Nothing is replaced: the rows may be a person's own."""
+    parser = argparse.ArgumentParser(prog="rows.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=["facts", "chat", "classify", "prose", *PAIR_KINDS])
+    parser.add_argument("count", type=int, help="rows to train on; of facts a multiple of 20, from 201 on of 40")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("pairs", nargs="?", help="what Scripts/fetch-data prints; needed for prose alone")
+    found = parser.parse_args()
+    each = 1 if found.kind != "facts" else 20 if found.count <= 200 else 40
+    if not 0 < found.count <= MOST.get(found.kind, 100_000) or found.count % each:
+        parser.error(f"there are no {found.count} rows of {found.kind}; see --help")
+    if found.kind == "prose" and not found.pairs:
+        parser.error("prose is made from the file that Scripts/fetch-data prints; give it as the last word")
+    for name in ("train.jsonl", "valid.jsonl", "asked.jsonl", "chosen.jsonl"):
+        if os.path.exists(name):
+            parser.error(f"{name} is here already; go to an empty folder")
+    return found.kind, found.count, found.seed, found.pairs
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(*words())

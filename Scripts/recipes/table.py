@@ -25,16 +25,21 @@ def last(run):
     return run["validations"][-1][1]
 
 
-def how(run):
-    """The machine and the compute of a run, without the day."""
-    machine, _, compute = run["machine"].rsplit(", ", 2)
-    return machine, compute
+def compute(run):
+    """The arithmetic of a run, fp32 or bf16. The machine makes no difference: in one arithmetic all machines give one hash."""
+    return run["machine"].rsplit(", ", 1)[1]
+
+
+def marked(text, run, other):
+    """`text` with a star if the two runs had not the same arithmetic."""
+    return text if compute(run) == compute(other) else text + "*"
 
 
 def spread(runs):
-    """How far losses of one recipe lie apart by its seeds: the most that was seen in the cell, on one machine in one compute."""
+    """How far losses of one recipe lie apart by its seeds: the most that was seen in the cell, in one arithmetic."""
     seeds = [(runs[plan.seeded(name)], run) for name, run in runs.items() if plan.seeded(name) in runs]
-    return max((abs(loss(one) - loss(other)) for one, other in seeds if how(one) == how(other)), default=0)
+    return max((abs(loss(one) - loss(other)) for one, other in seeds if compute(one) == compute(other)),
+               default=0)
 
 
 def mean(numbers):
@@ -84,10 +89,10 @@ def overview(cells):
     for found in judged(cells):
         runs, verdict = found["runs"], Verdict(found)
         own = defaults(runs)
-        row = [found["cell"], f"{found['base']['accuracy']:.2f}", f"{result(verdict.best)} ({verdict.name}; of {verdict.tried})",
+        row = [found["cell"], f"{found['base']['accuracy']:.2f}", marked(f"{result(verdict.best)} ({verdict.name}; of {verdict.tried})", verdict.best, own[0]),
                f"{verdict.loss:.3f} / {mean([run['accuracy'] for run in own]):.2f}", ", ".join(f"{loss(run):.3f}" for run in own),
                f"{loss(verdict.best) + verdict.limit:.3f} ({verdict.by})", f"{mean([last(run) for run in own]):.3f}",
-               *(result(runs[tool]) if tool in runs else "" for tool in TOOLS)]
+               *(marked(result(runs[tool]), runs[tool], own[0]) if tool in runs else "" for tool in TOOLS)]
         lines.append("| " + " | ".join(row) + " |")
     return lines
 
@@ -98,7 +103,8 @@ def factors(cells):
     shown = [found for found in cells if "centre" in found["runs"]]
     lines = ["| change | " + " | ".join(found["cell"] for found in shown) + " |", "|---|" + "---|" * len(shown)]
     for name in names:
-        row = [f"{loss(f['runs'][name]) - loss(f['runs']['centre']):+.3f}" if name in f["runs"] else "" for f in shown]
+        row = [marked(f"{loss(runs[name]) - loss(runs['centre']):+.3f}", runs[name], runs["centre"]) if name in runs else ""
+               for runs in (found["runs"] for found in shown)]
         if any(row):
             lines.append(f"| {name} | " + " | ".join(row) + " |")
     return lines
@@ -115,7 +121,8 @@ def equal_time(found, pace):
 
     centre = runs["centre"]
     budget = centre["tokens"] / speeds["centre"] / 2
-    lines = ["", f"At equal time ({found['cell']}; {budget:.0f} s on {pace['machine']}), on the line between two validations:", "",
+    lines = ["", f"At equal time ({found['cell']}; {budget:.0f} s on {pace['machine']}; losses of runs in {compute(centre)}), on the "
+             "line between two validations:", "",
              "| | " + " | ".join(shown) + " |", "|---|" + "---|" * len(shown),
              "| tokens a second | " + " | ".join(f"{speeds[name]:.0f}" for name in shown) + " |",
              "| steps | " + " | ".join(f"{steps(name, budget):.0f}" for name in shown) + " |"]
@@ -144,9 +151,10 @@ def verdicts(cells):
 def handbook(found):
     """The case of a newcomer: the defaults, and the other tools themselves."""
     lines = ["", f"The handbook ({found['cell']}; 40 questions held out). The other tools ran themselves, unsloth's and axolotl's "
-             "numbers through TRL:", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
+             "numbers through TRL (* in bf16):", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
     for name, run in found["runs"].items():
-        lines.append(f"| {name} | {run.get('held_out_loss', loss(run)):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
+        star = "*" if compute(run) == "bf16" else ""
+        lines.append(f"| {name}{star} | {run.get('held_out_loss', loss(run)):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
     for name, run in found.get("peers", {}).items():
         lines.append(f"| {name} | {run['loss']:.3f} | {run['accuracy']:.2f} | {run['steps']} |")
     return lines
@@ -184,8 +192,9 @@ def main(docs):
     cells = read(folder, plan.CELLS)
     machines = sorted({run["machine"] for found in cells for run in found["runs"].values()})
     lines = ["Held-out loss of the adapter that is kept / share of held-out questions that it answers (of prose: of tokens). Skein: the "
-             "mean of two seeds.", ""]
-    lines += overview(cells) + ["", "Changes of one factor of the centre, in nats (below 0 is better):", ""] + factors(cells)
+             "mean of two seeds. * in another arithmetic than these (bf16 and fp32).", ""]
+    lines += overview(cells) + ["", "Changes of one factor of the centre, in nats (below 0 is better; * in another arithmetic than "
+                               "the centre):", ""] + factors(cells)
     for pace in read(folder, ["pace"]):
         lines += equal_time(cells[0], pace)
     lines += verdicts(cells)
@@ -197,9 +206,16 @@ def main(docs):
         lines += wide(found)
     lines += ["", "Measured on: " + "; ".join(machines) + "."]
     page = pathlib.Path(docs, "RECIPES.md")
-    text = page.read_text()
-    head, rest = text.split(BEGIN)
-    page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1])
+    head, begin, rest = page.read_text().partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"error: {page} has no place for the table\n  fix: put {BEGIN} and {END} where it belongs")
+    new = page.with_suffix(".new")
+    new.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + tail)
+    new.rename(page)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
