@@ -44,6 +44,8 @@ extension LineProblem {
         case .tooLong: "split the row"
         case .notUTF8: "convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
         case .notJSON, .notAnObject: "write one JSON object on each line"
+        case .unknownForm(let fields) where fields.count == 1 && fields[0].contains(";"):
+            "separate the cells by commas, or in a .tsv file by tabs: a semicolon is a part of a cell"
         case .unknownForm: TrainingError.forms
         case .missing(let field, nil, _): "add \"\(field)\""
         case .missing(let field, let part?, let others):

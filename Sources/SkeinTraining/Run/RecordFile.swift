@@ -2,8 +2,8 @@ import Foundation
 import SkeinBasics
 import SkeinJSON
 
-/// Reads the JSON records that Skein writes: run.json, state.json, manifest.json, and the lines of
-/// ledger.jsonl and metrics.jsonl.
+/// Reads the JSON records that Skein writes: run.json, a session's record, state.json, manifest.json,
+/// the lines of ledger.jsonl and metrics.jsonl, and the configuration in a coordinator's offer.
 package enum RecordFile {
     /// The bytes of a small record.
     ///
@@ -36,22 +36,33 @@ package enum RecordFile {
     private static let depth = 16
 
     /// An object whose fields are read by name, with numbers as they are spelled. Foundation's
-    /// JSONSerialization reads some of more than 17 characters as the double beside, so that a worker
-    /// and a resumed run had another configuration than a run whose dropout is 0.1111111111111111.
+    /// JSONSerialization reads some of more than 17 characters as the double beside, so that a
+    /// worker and a resumed run had another configuration than a run whose dropout is
+    /// 0.1111111111111111. A mark at the beginning is what an editor leaves.
     ///
     /// - Throws: `TrainingError.damagedRecord`.
     package static func object(from bytes: [UInt8], path: String) throws -> [JSONField] {
         let value: JSONValue
         do throws(JSONFlaw) {
-            value = try JSONReader.read(bytes, JSONRules(depth: depth))
+            value = try JSONReader.read(bytes, JSONRules(depth: depth, takesMark: true))
         } catch {
-            throw TrainingError.damagedRecord(path: path, line: nil, detail: detail(of: error))
+            throw TrainingError.damagedRecord(
+                path: path, line: line(of: error, in: bytes), detail: detail(of: error))
         }
         guard let fields = value.fields else {
             throw TrainingError.damagedRecord(
                 path: path, line: nil, detail: "\(value.kind), not an object")
         }
         return fields
+    }
+
+    /// The line of a flaw in a text of several lines, counted from 1.
+    private static func line(of flaw: JSONFlaw, in bytes: [UInt8]) -> Int? {
+        switch flaw {
+        case .malformed(let offset), .notUTF8(let offset), .repeatedName(let offset):
+            bytes.contains(0x0A) ? bytes.prefix(offset).count { $0 == 0x0A } + 1 : nil
+        case .tooDeep, .tooLarge: nil
+        }
     }
 
     private static func detail(of flaw: JSONFlaw) -> String {

@@ -139,7 +139,7 @@ extension TrainingConfiguration {
     private static func option(named name: String) throws -> any AnyOption {
         let dashed = OptionDescription.name(of: name)
         guard let option = options.first(where: { $0.description.name == dashed }) else {
-            throw TrainingError.unknownOption(name: name)
+            throw TrainingError.unknownOption(name: ForeignText.shown(name))
         }
         return option
     }
@@ -211,8 +211,11 @@ extension TrainingConfiguration {
         do {
             try apply(object)
         } catch let error as TrainingError {
-            throw TrainingError.damagedRecord(
-                path: path, line: nil, detail: "configuration: \(error.explanation.what)")
+            var detail = "configuration: \(error.explanation.what)"
+            if case .unknownOption = error {
+                detail += " in this version; has a newer one written it?"
+            }
+            throw TrainingError.damagedRecord(path: path, line: nil, detail: detail)
         }
     }
 
@@ -255,7 +258,9 @@ extension OptionTable {
 extension TrainingError {
     fileprivate static func badOption(_ option: OptionDescription, _ text: String) -> TrainingError
     {
-        .badOption(flag: option.name, value: text, allowed: option.accepted)
+        // The text may come from a coordinator, or a record that was edited.
+        .badOption(
+            flag: option.name, value: ForeignText.shown(text), allowed: option.accepted)
     }
 }
 

@@ -120,6 +120,13 @@ import Testing
             ])
     }
 
+    @Test("a header with semicolons is told apart from one without a form")
+    func semicolons() {
+        let problem = LineProblem.unknownForm(fields: ["prompt;completion"])
+        #expect(problem.remedy.hasPrefix("separate the cells by commas"))
+        #expect(LineProblem.unknownForm(fields: ["a;b", "c"]).remedy == TrainingError.forms)
+    }
+
     static let malformed: [(String, LineProblem)] = [
         ("[1]", .notAnObject(found: "a list")),
         ("7", .notAnObject(found: "a number")),

@@ -96,7 +96,10 @@ import Testing
         (damagedMark("0"), "\"other_engines_from_step\" is not a step"),
         (damagedMark("true"), "\"other_engines_from_step\" is not a step"),
         (damagedMark("1.5"), "\"other_engines_from_step\" is not a step"),
-        ("{\"configuration\":{\"x\":0}}", "configuration: there is no option \"x\""),
+        (
+            "{\"configuration\":{\"x\":0}}",
+            "configuration: there is no option \"x\" in this version; has a newer one written it?"
+        ),
     ]
 
     @Test("a damaged run.json names what is wrong", arguments: damaged)

@@ -118,7 +118,7 @@ import Testing
 
     @Test("every double reads back as itself, for a worker and for a run that is resumed")
     func doubles() throws {
-        // Foundation's JSONSerialization read the first two as 0.1111111111111109 and
+        // Foundation's JSONSerialization read the first two as 0.11111111111111109 and
         // 3.2812666092912686.
         var values = [1 / 9.0, 3.2812666092912677, 0.0032812666092912677, 1e-300, 0.1]
         let random = AddressedRandom(seed: 47, purpose: .benchmark)
@@ -147,6 +147,36 @@ import Testing
     func noRecord(text: String, detail: String) {
         #expect(throws: TrainingError.damagedRecord(path: "x", line: nil, detail: detail)) {
             try TrainingConfiguration(json: Array(text.utf8), path: "x")
+        }
+    }
+
+    @Test("a flaw in run.json has its line, and an editor's mark is read over")
+    func lines() throws {
+        let text = "{\n  \"rank\": 8,\n  \"rank\": 16\n}"
+        #expect(
+            throws: TrainingError.damagedRecord(
+                path: "x", line: 3, detail: "the name at byte 17 is there twice")
+        ) { try TrainingConfiguration(json: Array(text.utf8), path: "x") }
+        let original = try changed()
+        let marked = try TrainingConfiguration(
+            json: [0xEF, 0xBB, 0xBF] + original.json, path: "x")
+        #expect(marked == original)
+    }
+
+    @Test("what an offer or a record says is shown short and without what a terminal obeys")
+    func foreign() {
+        let long = String(repeating: "9", count: 100_000)
+        #expect(
+            throws: TrainingError.badOption(
+                flag: "rank", value: String(repeating: "9", count: 200) + "...",
+                allowed: "a whole number from 1 to 1024")
+        ) {
+            var configuration = TrainingConfiguration.fixed
+            try configuration.set("rank", to: long)
+        }
+        #expect(throws: TrainingError.unknownOption(name: "?[31m")) {
+            var configuration = TrainingConfiguration.fixed
+            try configuration.set("\u{1B}[31m", to: "8")
         }
     }
 
