@@ -45,7 +45,7 @@ extension LineProblem {
         case .notUTF8: "convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
         case .notJSON, .notAnObject: "write one JSON object on each line"
         case .unknownForm(let fields) where fields.count == 1 && fields[0].contains(";"):
-            "separate the cells by commas, or in a .tsv file by tabs: a semicolon is a part of a cell"
+            "separate the cells by commas (in a .tsv file by tabs) instead of semicolons"
         case .unknownForm: TrainingError.forms
         case .missing(let field, nil, _): "add \"\(field)\""
         case .missing(let field, let part?, let others):
