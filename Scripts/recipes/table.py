@@ -151,10 +151,9 @@ def verdicts(cells):
 def handbook(found):
     """The case of a newcomer: the defaults, and the other tools themselves."""
     lines = ["", f"The handbook ({found['cell']}; 40 questions held out). The other tools ran themselves, unsloth's and axolotl's "
-             "numbers through TRL (* in bf16):", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
+             "numbers through TRL:", "", "| | held-out loss | answered | steps |", "|---|---|---|---|"]
     for name, run in found["runs"].items():
-        star = "*" if compute(run) == "bf16" else ""
-        lines.append(f"| {name}{star} | {run.get('held_out_loss', loss(run)):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
+        lines.append(f"| {name} | {run.get('held_out_loss', loss(run)):.3f} | {run['accuracy']:.2f} | {run['validations'][-1][0]} |")
     for name, run in found.get("peers", {}).items():
         lines.append(f"| {name} | {run['loss']:.3f} | {run['accuracy']:.2f} | {run['steps']} |")
     return lines
