@@ -22,7 +22,9 @@ class Problem(Exception):
 
 def end_on_signals():
     """Signals that end a process end this one by an exception, so that it kills its child. A closed terminal is one of them."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    wanted = [number for number in (signal.SIGHUP, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
+    # Under nohup a closed terminal ends nothing.
+    for number in (signal.SIGTERM, signal.SIGINT, *wanted):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
