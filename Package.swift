@@ -42,7 +42,7 @@ func testTarget(_ name: String, _ dependencies: [String], loops: Bool = false) -
 
 /// One test target for each room, and two for all of them.
 let testTargets: [Target] = [
-    tests(of: "Basics", ["CSkeinSHA256"]),
+    tests(of: "Basics", ["CSkeinHashes"]),
     tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"], loops: true),
     tests(of: "Formats", ["SkeinBasics"]),
     tests(of: "JSON", []),
@@ -154,12 +154,10 @@ let package = Package(
         .systemLibrary(
             name: "CSkeinZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-        .systemLibrary(name: "CSkeinEpoll"),
-        .systemLibrary(name: "CSkeinPipe"),
-        .target(name: "CSkeinSHA256"),
-        .target(name: "CSkeinCRC32C"),
+        .systemLibrary(name: "CSkeinSystem"),
+        .target(name: "CSkeinHashes"),
         .target(name: "CSkeinKernels"),
-        room("Basics", ["CSkeinSHA256", "CSkeinCRC32C"]),
+        room("Basics", ["CSkeinHashes"]),
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("Formats", ["SkeinBasics"]),
         room("JSON", []),
@@ -174,10 +172,10 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTables", "SkeinJSON", "CSkeinZstd",
             ]),
-        room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
+        room("Sockets", ["SkeinBasics", "CSkeinSystem"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
         room("Coordination", ["SkeinBasics"]),
-        room("Launch", ["SkeinBasics", "CSkeinPipe"]),
+        room("Launch", ["SkeinBasics", "CSkeinSystem"]),
         room("Hub", ["SkeinBasics"]),
         room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub"]),
         room(
@@ -238,7 +236,7 @@ let package = Package(
             name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),
 
         .target(
-            name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinPipe"],
+            name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinSystem"],
             path: "Tests/SkeinTestSupport", swiftSettings: strict),
     ] + chosen(of: testTargets)
 )

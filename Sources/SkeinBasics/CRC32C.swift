@@ -1,4 +1,4 @@
-import CSkeinCRC32C
+import CSkeinHashes
 
 /// CRC-32C (Castagnoli, polynomial 0x1EDC6F41 reflected), as in iSCSI, RFC 3720 appendix B.4.
 ///

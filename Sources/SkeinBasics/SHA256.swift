@@ -1,4 +1,4 @@
-import CSkeinSHA256
+import CSkeinHashes
 
 /// SHA-256 (FIPS 180-4), incremental. The compression runs in C on the CPU's own instructions.
 package struct SHA256: Sendable {

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import CSkeinEpoll
+    import CSkeinSystem
     import Foundation
 
     /// Descriptors for epoll(7), which reports the ready ones without looking at the others.

@@ -1,4 +1,4 @@
-import CSkeinSHA256
+import CSkeinHashes
 import Testing
 
 @testable import SkeinBasics

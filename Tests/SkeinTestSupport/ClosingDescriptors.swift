@@ -1,7 +1,7 @@
 import Foundation
 
 #if os(Linux)
-    import CSkeinPipe
+    import CSkeinSystem
 #endif
 
 /// Pipes and sockets of tests that no child inherits: another test may start one at any moment, and

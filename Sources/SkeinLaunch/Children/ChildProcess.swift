@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 
 #if os(Linux)
-    import CSkeinPipe
+    import CSkeinSystem
 #endif
 
 /// A process that this one started. It has its own process group, so that a terminal's Ctrl-C only

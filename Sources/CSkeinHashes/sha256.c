@@ -1,6 +1,6 @@
 /* SHA-256 compression, FIPS 180-4. Every gradient is hashed for the ledger, so this runs beside the
    matrix products: about 0.1 % of a step with the CPU's SHA instructions, about 1 % without. */
-#include "CSkeinSHA256.h"
+#include "sha256.h"
 
 #include <string.h>
 

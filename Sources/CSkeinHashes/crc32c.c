@@ -1,6 +1,6 @@
 /* CRC-32C (Castagnoli) with the CPU's own instruction: 8 bytes in 3 cycles, about five times as fast as
    tables. Every byte of every frame passes here, in both directions. */
-#include "CSkeinCRC32C.h"
+#include "crc32c.h"
 
 #include <string.h>
 
