@@ -57,8 +57,7 @@ let testTargets: [Target] = [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTables", "SkeinJSON",
         ]),
-    tests(of: "Sockets", ["SkeinBasics"]),
-    tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
+    tests(of: "Network", ["SkeinBasics"]),
     tests(
         of: "Answers",
         [
@@ -75,9 +74,8 @@ let testTargets: [Target] = [
     tests(
         of: "Serve",
         [
-            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText",
-            "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinTensors", "SkeinAnswers",
-            "SkeinSessions", "SkeinJSON",
+            "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
+            "SkeinNetwork", "SkeinTensors", "SkeinAnswers", "SkeinSessions", "SkeinJSON",
         ]),
     tests(of: "Coordination", ["SkeinBasics"]),
     tests(of: "Launch", ["SkeinBasics"]),
@@ -88,13 +86,13 @@ let testTargets: [Target] = [
         of: "Bench",
         [
             "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinSockets", "SkeinNodes",
+            "SkeinNetwork", "SkeinNodes",
         ]),
     tests(
         of: "Nodes",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-            "SkeinSockets", "SkeinHTTP",
+            "SkeinNetwork",
         ], loops: true),
     tests(
         of: "Commands",
@@ -172,8 +170,7 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTables", "SkeinJSON", "CSkeinZstd",
             ]),
-        room("Sockets", ["SkeinBasics", "CSkeinSystem"]),
-        room("HTTP", ["SkeinBasics", "SkeinSockets"]),
+        room("Network", ["SkeinBasics", "CSkeinSystem"]),
         room("Coordination", ["SkeinBasics"]),
         room("Launch", ["SkeinBasics", "CSkeinSystem"]),
         room("Hub", ["SkeinBasics"]),
@@ -182,13 +179,13 @@ let package = Package(
             "Nodes",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinSockets", "SkeinHTTP",
+                "SkeinCoordination", "SkeinNetwork",
             ]),
         room(
             "",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes",
                 "SkeinSessions", "SkeinJSON",
             ]),
         .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
@@ -208,20 +205,20 @@ let package = Package(
             "Serve",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers", "SkeinJSON",
+                "SkeinGrammar", "SkeinNetwork", "SkeinAnswers", "SkeinJSON",
             ]),
         room(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes", "SkeinLaunch",
                 "SkeinGrammar", "SkeinJSON",
             ]),
         room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes", "SkeinLaunch",
                 "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
                 "SkeinJSON",
             ]),

@@ -1,8 +1,8 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinNetwork
 import SkeinNodes
-import SkeinSockets
 import SkeinText
 import SkeinTraining
 

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 
 /// Asks a coordinator for its status, as `skein status` does.
 package enum StatusQuery {

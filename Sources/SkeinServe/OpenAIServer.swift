@@ -3,9 +3,8 @@ import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
-import SkeinHTTP
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTensors
 import SkeinText
 import Synchronization

@@ -17,14 +17,13 @@ struct ArrowTests {
         "Grammar": ["Basics", "JSON"],
         "Models": ["Basics", "Tensors", "Formats", "Grammar"],
         "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Tables", "JSON", "CZstd"],
-        "Sockets": ["Basics", "CSystem"],
-        "HTTP": ["Basics", "Sockets"],
+        "Network": ["Basics", "CSystem"],
         "Coordination": ["Basics"],
         "Launch": ["Basics", "CSystem"],
         "Hub": ["Basics"],
         "Exports": ["Basics", "Training", "Launch", "Hub"],
         "Nodes": [
-            "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Sockets", "HTTP",
+            "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
         ],
         // Neither these three know how training goes, nor does it know them.
         "Answers": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON"],
@@ -33,21 +32,21 @@ struct ArrowTests {
             "JSON",
         ],
         "Serve": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Sockets", "HTTP",
-            "Answers", "JSON",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Network", "Answers",
+            "JSON",
         ],
         "Skein": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Sockets",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Network",
             "Nodes", "Sessions", "JSON",
         ],
         "FoundationModels": ["Skein"],
         "Bench": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Sockets",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Network",
             "Nodes", "Launch", "Grammar", "JSON",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
-            "Sockets", "Nodes", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
+            "Network", "Nodes", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
             "JSON",
         ],
         "Expansion": [], "Macros": ["Expansion"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],

@@ -3,8 +3,8 @@ import SkeinCoordination
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// One end of a few connections, on a loop of its own.
 final class Station {

@@ -2,8 +2,8 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinLaunch
+import SkeinNetwork
 import SkeinNodes
-import SkeinSockets
 import SkeinTraining
 
 /// Every other rank: finds the coordinator, works for it, and finds it again when it has moved.

@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTensors
 import SkeinTraining
 import Synchronization

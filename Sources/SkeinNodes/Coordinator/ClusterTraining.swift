@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 /// A run whose steps a cluster computes: the training loop, and the shell that leases its work.

@@ -1,5 +1,5 @@
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 import Synchronization
 
 /// What the training loop's thread asks of the network's thread.

@@ -3,7 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTensors
 import SkeinTraining
 

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 /// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.

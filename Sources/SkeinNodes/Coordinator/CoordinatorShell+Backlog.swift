@@ -1,5 +1,5 @@
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 
 // Pieces of the model for workers that fetch it: carries out what `PieceLine` decides.
 extension CoordinatorShell {

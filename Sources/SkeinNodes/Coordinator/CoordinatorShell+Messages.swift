@@ -1,6 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 // Messages from peers.

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 /// The coordinator's side of the network: carries out what `CoordinatorState` directs.

@@ -1,5 +1,5 @@
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 
 /// One connection of a coordinator. Lives on the loop's thread.
 final class Peer {

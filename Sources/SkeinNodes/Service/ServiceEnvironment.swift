@@ -1,5 +1,5 @@
 import Foundation
-import SkeinSockets
+import SkeinNetwork
 
 /// What a service manager such as systemd tells a service in its environment; see sd_notify(3) and
 /// sd_watchdog_enabled(3).

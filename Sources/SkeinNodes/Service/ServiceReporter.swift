@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinSockets
+import SkeinNetwork
 
 /// Reports to the service manager that started this process, if one did, on a thread of its own.
 ///

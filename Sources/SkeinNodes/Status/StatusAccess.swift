@@ -1,7 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinHTTP
-import SkeinSockets
+import SkeinNetwork
 
 /// Who may see a run. Pure.
 struct StatusAccess: Sendable {

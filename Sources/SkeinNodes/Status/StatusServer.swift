@@ -1,6 +1,5 @@
 import SkeinBasics
-import SkeinHTTP
-import SkeinSockets
+import SkeinNetwork
 
 /// Where a run can be seen (`--status`), and with which token.
 package struct StatusOptions: Sendable, Equatable {

@@ -1,8 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinHTTP
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 /// What is served of a run over HTTP: the page, its events, metrics, status, health. Lives on the

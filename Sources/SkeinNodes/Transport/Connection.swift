@@ -1,6 +1,6 @@
 import Foundation
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 
 /// A link that carries messages.
 ///

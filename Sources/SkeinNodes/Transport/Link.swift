@@ -1,4 +1,4 @@
-import SkeinSockets
+import SkeinNetwork
 
 /// Bytes to and from one peer, in order; a `Connection` makes messages of them.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinSockets
+import SkeinNetwork
 
 /// Where links come from: a port that peers dial, and attempts to reach a peer.
 ///

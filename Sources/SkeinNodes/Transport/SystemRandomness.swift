@@ -1,5 +1,5 @@
 import Foundation
-import SkeinSockets
+import SkeinNetwork
 
 /// Random bytes from the system, for nonces, incarnations, tokens and jitter.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 import SkeinTraining
 
 /// What a worker is started with.

@@ -1,6 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
-import SkeinSockets
+import SkeinNetwork
 
 // From the coordinator's name to the greeting.
 extension WorkerShell {

@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTensors
 
 // Messages from the coordinator, and results from the compute threads.

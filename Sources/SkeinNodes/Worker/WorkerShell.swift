@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTensors
 
 /// The worker's side of the network: carries out what `WorkerState` directs.

@@ -2,8 +2,8 @@ import Foundation
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
-import SkeinHTTP
 import SkeinModels
+import SkeinNetwork
 
 /// What a client hears in place of an answer, in the shape of OpenAI's errors.
 struct APIError: Error, Equatable, Sendable {

@@ -1,6 +1,6 @@
 import SkeinAnswers
 import SkeinBasics
-import SkeinHTTP
+import SkeinNetwork
 import Synchronization
 
 /// One request from its last byte to the end of its answer. Lives on the server's thread.

@@ -1,5 +1,5 @@
-import SkeinHTTP
 import SkeinJSON
+import SkeinNetwork
 
 /// Adapters that clients load and unload.
 extension Preparation {

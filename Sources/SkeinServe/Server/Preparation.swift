@@ -2,9 +2,9 @@ import Foundation
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
-import SkeinHTTP
 import SkeinJSON
 import SkeinModels
+import SkeinNetwork
 import SkeinText
 
 /// Makes jobs of requests: reads them, renders conversations, cuts texts into tokens, compiles

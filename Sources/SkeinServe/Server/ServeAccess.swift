@@ -1,7 +1,7 @@
 import Foundation
 import SkeinAnswers
 import SkeinBasics
-import SkeinHTTP
+import SkeinNetwork
 
 /// Who may ask. Pure.
 struct ServeAccess: Sendable {

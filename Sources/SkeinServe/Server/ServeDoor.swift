@@ -1,6 +1,5 @@
 import SkeinBasics
-import SkeinHTTP
-import SkeinSockets
+import SkeinNetwork
 
 /// The port of a server, bound before its model is read, so that a port that is taken is known at
 /// once. Until the model is there, requests hear that it is being read, and nothing waits for it.

@@ -1,7 +1,7 @@
 import SkeinAnswers
 import SkeinBasics
-import SkeinHTTP
 import SkeinModels
+import SkeinNetwork
 
 /// Who is answered, and what is answered at once.
 extension ServeSite: HTTPSite {

@@ -1,9 +1,8 @@
 import Foundation
 import SkeinAnswers
 import SkeinBasics
-import SkeinHTTP
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 
 /// What the server answers. Lives on the server's thread: long work goes to other threads, and their
 /// results come back with `post`.

@@ -1,5 +1,5 @@
 import Foundation
-import SkeinHTTP
+import SkeinNetwork
 
 /// What a server takes from its surroundings, and tests fix.
 package struct ServeSources: Sendable {

@@ -1,5 +1,5 @@
 import SkeinAnswers
-import SkeinHTTP
+import SkeinNetwork
 
 /// What is done for a request on another thread, by its path.
 enum ServeWork: String, Sendable {

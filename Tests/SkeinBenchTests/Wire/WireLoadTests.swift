@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinNetwork
 import SkeinNodes
-import SkeinSockets
 import SkeinTestSupport
 import SkeinTraining
 import Testing

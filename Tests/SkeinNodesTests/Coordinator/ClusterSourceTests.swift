@@ -4,8 +4,8 @@ import SkeinTraining
 import Testing
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// Rounds of a shell whose peers are scripted: nothing listens, and no time passes for it.
 @Suite("the rounds of a cluster")

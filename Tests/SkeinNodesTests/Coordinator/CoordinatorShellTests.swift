@@ -6,8 +6,8 @@ import SkeinTraining
 import Testing
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// What a shell sends to a member, whatever its state directs.
 @Suite("the coordinator's shell")

@@ -5,8 +5,8 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 @Suite("signs of life", .ownThreads)
 struct SignsOfLifeTests {

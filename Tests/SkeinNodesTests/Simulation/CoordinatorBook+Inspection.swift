@@ -1,8 +1,8 @@
 import SkeinBasics
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 // What must hold of a coordinator's shell, besides what it is directed to do.
 extension CoordinatorBook {

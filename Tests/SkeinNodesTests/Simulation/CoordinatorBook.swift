@@ -2,8 +2,8 @@ import SkeinBasics
 import SkeinTraining
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// A book that the simulation keeps of what a coordinator's state was told, and that it holds the
 /// state's directives against.

@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinCoordination
 
 @testable import SkeinModels
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no

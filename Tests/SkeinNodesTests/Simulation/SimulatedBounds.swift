@@ -2,8 +2,8 @@ import SkeinBasics
 import SkeinTraining
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 // What processes hold for each other, none of which may grow without end. T is a worker's threads, as in
 // docs/PROTOCOL.md; not a state's own number, which may be wrong.

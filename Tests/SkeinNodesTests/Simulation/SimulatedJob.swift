@@ -6,8 +6,8 @@ import SkeinModels
 import SkeinTestSupport
 import Synchronization
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// A run that seeds share: its plan and rows are real, its model is made up. What it must end with is

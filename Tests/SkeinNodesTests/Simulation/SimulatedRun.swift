@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinModels
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// A whole run of a cluster in one thread: the real `TrainingLoop`, `ClusterSource`, shells, frames,

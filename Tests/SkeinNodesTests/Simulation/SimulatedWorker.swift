@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// A worker's process: the real `WorkerShell` over a virtual clock and network, with faults.
 final class SimulatedWorker: @unchecked Sendable {

@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinCoordination
 
 @testable import SkeinModels
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// What a simulated worker computes with: a lease takes virtual time, in layers that see that

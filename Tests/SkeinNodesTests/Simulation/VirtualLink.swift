@@ -1,7 +1,7 @@
 import Foundation
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// What is between two ends: time, width, and whether anything still comes through.
 final class Wire {

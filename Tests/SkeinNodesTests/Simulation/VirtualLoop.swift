@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// The clock and the network of one process in a `World`: what `EventLoop` is to a real one, turn by
 /// turn the same, in no time.

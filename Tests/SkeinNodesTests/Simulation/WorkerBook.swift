@@ -1,8 +1,8 @@
 import SkeinBasics
 
 @testable import SkeinCoordination
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// What a worker's state directs, held against what its shell can have.
 struct WorkerBook {

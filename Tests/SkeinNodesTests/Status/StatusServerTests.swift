@@ -1,7 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinHTTP
-import SkeinSockets
+import SkeinNetwork
 import SkeinTestSupport
 import SkeinTraining
 import Testing

@@ -4,8 +4,8 @@ import SkeinCoordination
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 @Suite("how connections begin and end", .ownThreads)
 struct ConnectionEndTests {

@@ -3,8 +3,8 @@ import SkeinCoordination
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 @Suite("connections", .ownThreads)
 struct ConnectionTests {

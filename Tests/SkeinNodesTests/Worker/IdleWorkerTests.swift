@@ -5,8 +5,8 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// Workers on threads of this process, whose memory the test can inspect.
 @Suite("workers without work", .ownThreads)

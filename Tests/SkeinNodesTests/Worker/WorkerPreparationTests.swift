@@ -8,8 +8,8 @@ import SkeinTraining
 import Synchronization
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// What a worker does before it joins: finding its coordinator, and preparing a model.
 @Suite("a worker that prepares")

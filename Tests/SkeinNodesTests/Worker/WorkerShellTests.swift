@@ -4,8 +4,8 @@ import SkeinCoordination
 import Synchronization
 import Testing
 
+@testable import SkeinNetwork
 @testable import SkeinNodes
-@testable import SkeinSockets
 
 /// What a worker's shell sends, and when.
 @Suite("the worker's shell")

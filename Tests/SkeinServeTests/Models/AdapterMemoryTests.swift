@@ -1,6 +1,6 @@
 import Foundation
 import SkeinAnswers
-import SkeinHTTP
+import SkeinNetwork
 import SkeinTestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
-import SkeinHTTP
 import SkeinJSON
 import SkeinModels
+import SkeinNetwork
 import Testing
 
 @testable import SkeinServe

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 @testable import SkeinServe
 
 /// Keys, origins and hosts.

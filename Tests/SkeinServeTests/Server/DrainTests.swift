@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinHTTP
+import SkeinNetwork
 import SkeinTestSupport
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
 import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
-import SkeinHTTP
 import SkeinModels
+import SkeinNetwork
 import SkeinTestSupport
 import SkeinText
 import Testing

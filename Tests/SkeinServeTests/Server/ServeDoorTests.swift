@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
-import SkeinSockets
+import SkeinNetwork
 import SkeinTestSupport
 import Testing
 

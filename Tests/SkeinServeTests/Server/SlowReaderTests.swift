@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinHTTP
+import SkeinNetwork
 import SkeinTestSupport
 import Synchronization
 import Testing

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 @testable import SkeinServe
 
 /// What browsers, proxies and clients' libraries expect beside the answers.

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinSockets
+@testable import SkeinNetwork
 
 @Suite("event loop")
 struct EventLoopTests {

@@ -1,11 +1,10 @@
 import Foundation
 import SkeinBasics
-import SkeinSockets
 import SkeinTestSupport
 import Synchronization
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 /// A site for tests: `/` says hello, `/events` hands out its streams, `/large` is 1 MiB.
 private final class Hello: HTTPSite {

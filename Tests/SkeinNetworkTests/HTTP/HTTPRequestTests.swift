@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("heads of requests")
 struct HTTPRequestTests {

@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@testable import SkeinSockets
+@testable import SkeinNetwork
 
 @Suite("network addresses")
 struct NetworkAddressTests {

@@ -1,5 +1,3 @@
-import SkeinSockets
-
 /// Bytes that wait to be written to a socket.
 struct Outbound {
     private var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinSockets
+@testable import SkeinNetwork
 
 @Suite("alarms")
 struct AlarmListTests {

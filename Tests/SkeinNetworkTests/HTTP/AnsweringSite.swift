@@ -1,11 +1,10 @@
 import Foundation
 import SkeinBasics
-import SkeinSockets
 import SkeinTestSupport
 import Synchronization
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 /// A site for tests, driven from them by `HTTPServer.call`: what waits for an answer is in
 /// `replies`.

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinSockets
+@testable import SkeinNetwork
 
 /// The protocol of sd_notify(3).
 @Suite struct NotifySocketTests {

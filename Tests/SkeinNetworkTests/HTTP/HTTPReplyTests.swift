@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("answers that come later", .ownThreads)
 struct HTTPReplyTests {
@@ -156,7 +156,7 @@ struct HTTPReplyTests {
         try server.waitForFullPipeline()
         try server.call { site in
             let held = site.replies[0].connection?.parser.heldBytes ?? 0
-            #expect(held < Limits.pipelineBytes + Limits.readBytes)
+            #expect(held < Limits.pipelineBytes + Limits.requestReadBytes)
             #expect(site.asked == ["/later"])
             site.replies[0].respond(HTTPResponse(.ok, line: "first"))
         }

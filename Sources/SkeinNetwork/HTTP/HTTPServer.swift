@@ -1,6 +1,5 @@
 import Foundation
 import SkeinBasics
-import SkeinSockets
 
 /// A small HTTP server on a loop and thread of its own: requests with bodies, answers that are made
 /// at once or later, and server-sent events. It knows nothing of what it serves.

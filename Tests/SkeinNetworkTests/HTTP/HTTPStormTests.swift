@@ -1,7 +1,7 @@
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("anything in any order", .ownThreads)
 struct HTTPStormTests {

@@ -1,5 +1,3 @@
-import SkeinSockets
-
 /// From the answer of the site to its last byte.
 extension HTTPConnection {
     func answer(_ request: HTTPRequest) {

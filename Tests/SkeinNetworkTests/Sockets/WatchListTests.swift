@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinSockets
+@testable import SkeinNetwork
 
 /// What a loop watches: the same with each way to ask the system.
 @Suite("watched descriptors")

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 /// What clients that hold all that they can take from others.
 @Suite("a server under siege", .ownThreads)

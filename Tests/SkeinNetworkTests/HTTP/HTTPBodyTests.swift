@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("bodies of requests")
 struct HTTPBodyTests {

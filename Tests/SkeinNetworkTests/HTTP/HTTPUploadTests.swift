@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("bodies on the wire", .ownThreads)
 struct HTTPUploadTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinHTTP
+@testable import SkeinNetwork
 
 @Suite("requests cut and damaged")
 struct HTTPFuzzTests {

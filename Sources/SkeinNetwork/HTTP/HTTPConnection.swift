@@ -1,5 +1,3 @@
-import SkeinSockets
-
 /// One client. Lives on its loop's thread.
 ///
 /// Every wait for the client has a deadline: the head of a request must be complete
@@ -150,7 +148,7 @@ final class HTTPConnection {
     // MARK: Reading
 
     private func read() {
-        let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<Limits.readBytes])
+        let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<Limits.requestReadBytes])
         switch socket.read(into: room) {
         case .wouldBlock: return
         case .ended, .failed:

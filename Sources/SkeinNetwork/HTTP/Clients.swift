@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinSockets
 
 /// The clients of a server. Lives on the loop's thread. No event costs more when there are more of
 /// them, and neither does accepting one; only making room looks through those that send bodies or
