@@ -64,7 +64,7 @@ let testTargets: [Target] = [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
             "SkeinJSON", "SkeinTensors",
         ], loops: true),
-    tests(of: "Expansion", ["SkeinBasics"]),
+    tests(of: "MacroKit", ["SkeinBasics"]),
     tests(
         of: "Sessions",
         [
@@ -223,9 +223,9 @@ let package = Package(
                 "SkeinJSON",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends
-        // on it directly is built for the compiler's machine, so tests depend on SkeinExpansion.
-        room("Expansion", []),
-        .macro(name: "SkeinMacros", dependencies: ["SkeinExpansion"], swiftSettings: strict),
+        // on it directly is built for the compiler's machine, so tests depend on SkeinMacroKit.
+        room("MacroKit", []),
+        .macro(name: "SkeinMacros", dependencies: ["SkeinMacroKit"], swiftSettings: strict),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.

@@ -49,7 +49,7 @@ struct ArrowTests {
             "Network", "Nodes", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
             "JSON",
         ],
-        "Expansion": [], "Macros": ["Expansion"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],
+        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],
     ]
 
     /// Programs are run, not imported.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 @Suite struct WireTests {
     static let declaration = "@Generable struct A { var a = 3 }"

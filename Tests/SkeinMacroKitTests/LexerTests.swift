@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 @Suite struct LexerTests {
     static func tokens(_ source: String) -> [String] {

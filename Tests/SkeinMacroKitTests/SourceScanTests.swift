@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 /// Declarations that were not written for these tests: those of this package.
 @Suite struct SourceScanTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 @Suite struct JSONReaderTests {
     @Test("what is written is read back")

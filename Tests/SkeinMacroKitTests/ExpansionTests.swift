@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 /// What declarations expand to. A change of an expansion shows in the diff of
 /// Tests/Fixtures/macros/expansions.txt.

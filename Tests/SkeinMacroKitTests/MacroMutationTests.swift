@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 /// Damaged declarations and messages, drawn by a seed: each is answered, and nothing ends the
 /// plugin. `SKEIN_TEST_MUTATIONS` sets how many; SKEIN_TEST_DECLARATIONS names a folder of

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinTestSupport
 
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 /// A declaration of Tests/Fixtures/macros/expansions.txt and what the file says becomes of it.
 ///

@@ -1,4 +1,4 @@
-@testable import SkeinExpansion
+@testable import SkeinMacroKit
 
 /// A question as the compiler writes it (Swift 6.3.1), and the plugin's answer to it.
 struct PluginQuestion {
