@@ -86,10 +86,10 @@ let testTargets: [Target] = [
         of: "Bench",
         [
             "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinNetwork", "SkeinNodes",
+            "SkeinNetwork", "SkeinCluster",
         ]),
     tests(
-        of: "Nodes",
+        of: "Cluster",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
             "SkeinNetwork",
@@ -98,7 +98,7 @@ let testTargets: [Target] = [
         of: "Commands",
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
-            "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinTool",
+            "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
             "SkeinJSON",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
@@ -106,7 +106,7 @@ let testTargets: [Target] = [
         "EndToEndTests",
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-            "SkeinCoordination", "SkeinNodes", "SkeinBench", "SkeinTestSupport", "SkeinTool",
+            "SkeinCoordination", "SkeinCluster", "SkeinBench", "SkeinTestSupport", "SkeinTool",
             "SkeinFetch",
         ]),
     // What holds for the whole house: which room may know which.
@@ -176,7 +176,7 @@ let package = Package(
         room("Hub", ["SkeinBasics"]),
         room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub"]),
         room(
-            "Nodes",
+            "Cluster",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
                 "SkeinCoordination", "SkeinNetwork",
@@ -185,7 +185,7 @@ let package = Package(
             "",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
                 "SkeinSessions", "SkeinJSON",
             ]),
         .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
@@ -211,14 +211,14 @@ let package = Package(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster", "SkeinLaunch",
                 "SkeinGrammar", "SkeinJSON",
             ]),
         room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster", "SkeinLaunch",
                 "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
                 "SkeinJSON",
             ]),

@@ -1,8 +1,8 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinModels
 import SkeinNetwork
-import SkeinNodes
 import SkeinText
 import SkeinTraining
 

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// Where a coordinator listens and which workers it waits for. Nothing here changes the result.

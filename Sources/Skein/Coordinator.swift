@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// Fine-tunes as `Trainer` does, with gradients computed by workers that connect over TCP.

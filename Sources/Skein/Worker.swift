@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// Computes gradients for a `Coordinator` or a `skein coordinator`, here or on another machine.

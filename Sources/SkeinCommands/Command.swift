@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 
 /// One subcommand: the table of its arguments, the options read by it, and its work.
 protocol Command: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
-import SkeinNodes
 import SkeinTensors
 
 /// `skein`: finds the command, runs it, and is the only place that prints an error.

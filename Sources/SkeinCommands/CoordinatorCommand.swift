@@ -1,9 +1,9 @@
 import Foundation
 import Skein
 import SkeinBasics
+import SkeinCluster
 import SkeinExports
 import SkeinLaunch
-import SkeinNodes
 import SkeinTensors
 import SkeinTraining
 

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
-import SkeinNodes
 import SkeinTraining
 import Synchronization
 

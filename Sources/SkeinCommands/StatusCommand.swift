@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 
 /// `skein status`: shows what a run is doing and what it waits for, as its coordinator, its page or its
 /// folder tells.

@@ -1,9 +1,9 @@
 import Foundation
 import Skein
 import SkeinBasics
+import SkeinCluster
 import SkeinExports
 import SkeinModels
-import SkeinNodes
 import SkeinTraining
 
 /// `skein train`: a whole fine-tuning run in one process.

@@ -1,6 +1,6 @@
 import Skein
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// `skein worker`: computes gradients for a coordinator.

@@ -1,10 +1,10 @@
 import Foundation
 import SkeinBasics
 import SkeinBench
+import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
-import SkeinNodes
 import SkeinTestSupport
 import SkeinTraining
 import Testing

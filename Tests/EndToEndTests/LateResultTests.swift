@@ -8,7 +8,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-@testable import SkeinNodes
+@testable import SkeinCluster
 
 /// Results that come twice, too late, or from a worker that was not asked; and members that fall
 /// silent.

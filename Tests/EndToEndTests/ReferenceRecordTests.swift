@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 import SkeinBench
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 import SkeinTestSupport
 import SkeinTraining
 import Testing

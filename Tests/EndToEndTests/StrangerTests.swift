@@ -5,7 +5,7 @@ import SkeinTestSupport
 import Synchronization
 import Testing
 
-@testable import SkeinNodes
+@testable import SkeinCluster
 
 /// Peers that have not proved the token: each costs at most 64 KiB and 5 s, and they keep no worker
 /// out.

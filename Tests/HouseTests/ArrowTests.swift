@@ -22,7 +22,7 @@ struct ArrowTests {
         "Launch": ["Basics", "CSystem"],
         "Hub": ["Basics"],
         "Exports": ["Basics", "Training", "Launch", "Hub"],
-        "Nodes": [
+        "Cluster": [
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
         ],
         // Neither these three know how training goes, nor does it know them.
@@ -37,16 +37,16 @@ struct ArrowTests {
         ],
         "Skein": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Network",
-            "Nodes", "Sessions", "JSON",
+            "Cluster", "Sessions", "JSON",
         ],
         "FoundationModels": ["Skein"],
         "Bench": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Network",
-            "Nodes", "Launch", "Grammar", "JSON",
+            "Cluster", "Launch", "Grammar", "JSON",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
-            "Network", "Nodes", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
+            "Network", "Cluster", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
             "JSON",
         ],
         "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],

@@ -9,7 +9,7 @@ struct CountTests {
 
     /// Rooms whose sentences are about a run and its data, where any count may be one.
     private static let rooms = [
-        "Commands", "Coordination", "Exports", "Launch", "Nodes", "Training",
+        "Cluster", "Commands", "Coordination", "Exports", "Launch", "Training",
     ]
 
     /// Whether the number may not be one: it is a limit, or follows a word that wants several.

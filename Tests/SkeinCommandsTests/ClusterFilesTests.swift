@@ -290,7 +290,7 @@ import Testing
             #expect(coordinator.contains("{name: \(name), containerPort: \(port)}"))
             #expect(coordinator.contains("{name: \(name), port: \(port), targetPort: \(name)}"))
         }
-        // SkeinNodes's tests show that both are answered without a token.
+        // SkeinCluster's tests show that both are answered without a token.
         for path in ["/healthz", "/readyz"] {
             #expect(coordinator.contains("httpGet: {path: \(path), port: status}"))
         }

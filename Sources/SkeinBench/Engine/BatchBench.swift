@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinModels
-import SkeinNodes
 import SkeinTensors
 
 /// Answers of 1, 2, 4, ... sequences at once beside one alone and beside multiply-adds in registers.

@@ -1,7 +1,7 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinFormats
 import SkeinModels
-import SkeinNodes
 import SkeinTensors
 
 /// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of

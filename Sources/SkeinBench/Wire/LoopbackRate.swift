@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinNetwork
-import SkeinNodes
 
 /// How fast this machine moves bytes over loopback without looking at them: the physical limit of a
 /// wire benchmark.

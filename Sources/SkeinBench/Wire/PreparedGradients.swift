@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 import SkeinTraining
 
 /// A few gradients, packed once, that answer every lease of a benchmark.

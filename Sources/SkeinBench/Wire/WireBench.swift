@@ -1,7 +1,7 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
-import SkeinNodes
 import SkeinTraining
 
 /// The coordinator's half of the wire benchmark: the real network, source, checks, sum and AdamW,

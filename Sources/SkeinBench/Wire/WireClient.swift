@@ -1,7 +1,7 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
-import SkeinNodes
 import SkeinTraining
 
 /// One worker of a load: speaks the protocol and computes nothing. Lives on the loop's thread.

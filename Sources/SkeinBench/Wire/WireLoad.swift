@@ -1,6 +1,6 @@
+import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
-import SkeinNodes
 import SkeinTraining
 
 /// The workers' half of the wire benchmark: many workers that do not compute.

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 import Synchronization
 

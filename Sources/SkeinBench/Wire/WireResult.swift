@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// What the wire carried, and what it cost the coordinator.

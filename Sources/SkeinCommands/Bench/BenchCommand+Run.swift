@@ -1,9 +1,9 @@
 import Foundation
 import SkeinBasics
 import SkeinBench
+import SkeinCluster
 import SkeinLaunch
 import SkeinModels
-import SkeinNodes
 
 // Runs the benchmark that the options name and prints its report.
 extension BenchCommand {

@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 import SkeinTraining
 
 /// Options of the commands that start a cluster or ask for its status.

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
-import SkeinNodes
 import SkeinTraining
 
 /// `skein join`: the same command for every task of a job. Rank 0 coordinates and computes, the

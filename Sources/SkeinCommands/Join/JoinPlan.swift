@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
-import SkeinNodes
 import SkeinTraining
 
 /// What a task does, decided from its options and its environment. Pure.

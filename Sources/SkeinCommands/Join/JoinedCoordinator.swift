@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
 import SkeinNetwork
-import SkeinNodes
 import SkeinTraining
 
 /// Rank 0: a coordinator that the other tasks find by what it leaves in the folder that they share.

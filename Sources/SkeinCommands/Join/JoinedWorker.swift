@@ -1,9 +1,9 @@
 import Foundation
 import Skein
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
 import SkeinNetwork
-import SkeinNodes
 import SkeinTraining
 
 /// Every other rank: finds the coordinator, works for it, and finds it again when it has moved.

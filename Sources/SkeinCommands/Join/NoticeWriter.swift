@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinLaunch
-import SkeinNodes
 import Synchronization
 
 /// Writes the coordinator's notices. While it prepares the run, which may take longer than others

@@ -1,7 +1,7 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinLaunch
-import SkeinNodes
 import Synchronization
 
 /// Says which tasks have not joined a run after its patience: the run goes on without them, and

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// What HTML and Markdown both say, as rows of text: a name and a value for each run.

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTraining
 
 /// A report as one HTML page: no script, nothing from elsewhere.

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinFormats
-import SkeinNodes
 import SkeinTraining
 
 /// What a report says of a run, read from its directory in bounded memory.

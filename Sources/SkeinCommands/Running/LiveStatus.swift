@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 
 /// What `--status` and `--status-token-file` ask for.
 struct LiveStatus: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinExports
-import SkeinNodes
 import SkeinTraining
 
 extension RunExports.Outcome {

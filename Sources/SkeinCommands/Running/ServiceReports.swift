@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 
 // Every command that coordinates or works runs inside one of these.
 extension CommandIO {

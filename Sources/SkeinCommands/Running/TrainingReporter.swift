@@ -1,9 +1,9 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
-import SkeinNodes
 import SkeinTensors
 import SkeinTraining
 import Synchronization

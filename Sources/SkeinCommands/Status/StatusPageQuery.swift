@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinNetwork
-import SkeinNodes
 
 /// A run's page (`--status`), as its URL is printed: `http://HOST:PORT/#token=SECRET`.
 struct StatusPageAddress: Sendable, Equatable {

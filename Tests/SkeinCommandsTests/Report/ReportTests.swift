@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinNodes
+import SkeinCluster
 import SkeinTestSupport
 import SkeinTraining
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 import SkeinTestSupport
 import SkeinTraining
 import Testing

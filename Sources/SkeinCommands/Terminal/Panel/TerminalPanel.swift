@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-import SkeinNodes
 import Synchronization
 
 /// The panel of a run on a terminal, below the lines of the log, until it is ended.

@@ -1,0 +1,69 @@
+import SkeinBasics
+
+@testable import SkeinCluster
+@testable import SkeinCoordination
+@testable import SkeinNetwork
+
+// What must hold of a coordinator's shell, besides what it is directed to do.
+extension CoordinatorBook {
+    /// Somebody is always named who is there to be waited for, and nothing is kept for longer or in
+    /// greater numbers than it may be.
+    func inspect(_ shell: CoordinatorShell, workers: Int) {
+        let waiting = shell.state.waiting(now: shell.now)
+        let isNamed =
+            switch waiting.culprit {
+            case .nobody: shell.farewell != nil
+            case .coordinator: true
+            case .worker(let name):
+                // One that is gone has a state that others wait for.
+                shell.state.homes.values.contains { $0.name == name }
+                    || shell.peers.values.contains { $0.stage == .member && $0.name == name }
+            case .absentees: shell.state.missing > 0
+            }
+        if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }
+        if waiting.seconds < 0 { world.violate("since the future: \(waiting.sentence)") }
+        for peer in shell.parked.keys where shell.peers[peer]?.stage != .member {
+            world.violate("results of \(peer), who is gone, are kept")
+        }
+        inspectPauses(shell)
+        inspectBounds(of: shell, workers: workers)
+    }
+
+    /// What waits to be sent to a worker is leased to it.
+    func inspectGrants(_ shell: CoordinatorShell) {
+        for peer in shell.peers.keys {
+            for key in shell.line.waiting(for: peer) where leases[peer]?.contains(key) != true {
+                world.violate("a lease that was taken back waits for \(peer): \(key)")
+            }
+        }
+    }
+
+    /// Nobody asks any more for what a worker that has gone has left.
+    func inspectClaims(_ state: CoordinatorState) {
+        for history in state.open?.histories.values ?? [:].values {
+            for claim in history.waiting where state.members[claim.peer] == nil {
+                world.violate("a result of \(claim.name), who is gone, waits for its check")
+            }
+        }
+    }
+
+    /// A pause is 1 s for the first failure, doubled for each failure before, as docs/PROTOCOL.md has
+    /// it.
+    mutating func notePauses(_ state: CoordinatorState) {
+        for (name, standing) in state.standings
+        where standing.failures > 0 && standing.quarantinedUntil != pauses[name]?.told {
+            let pause = Duration.seconds(min(1 << min(standing.failures - 1, 6), 60))
+            pauses[name] = (standing.quarantinedUntil, world.now + pause)
+        }
+    }
+
+    private func inspectPauses(_ shell: CoordinatorShell) {
+        for (name, standing) in shell.state.standings {
+            let end = pauses[name]?.end ?? .zero
+            guard world.now > end + .milliseconds(100),
+                standing.remainingQuarantine(now: shell.now) != nil
+            else { continue }
+            world.violate("\(name) still has to pause, since \(end)")
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+
+@testable import SkeinCluster
+@testable import SkeinModels
+@testable import SkeinNetwork
+@testable import SkeinTraining
+
+/// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no
+/// time. Codec, packing and hash are the real ones.
+struct MadeUpModel: Sendable {
+    let count: Int
+    let codec: GradientCodec
+    let seed: UInt64
+    let configuration: TrainingConfiguration
+    /// A step whose first piece has a loss that is not a number, whoever computes it.
+    var poisonedStep: Int?
+    /// The same of the validation after a step.
+    var poisonedValidation: Int?
+    let recipe: WorkRecipe
+
+    private static func mix(_ a: Int, _ b: Int, _ c: Int = 0) -> UInt64 {
+        var random = SplitMix(
+            state: UInt64(truncatingIfNeeded: a) << 40 ^ UInt64(truncatingIfNeeded: b) << 16
+                ^ UInt64(truncatingIfNeeded: c))
+        return random.next()
+    }
+
+    /// Loss of rows: of all of them and all the parameters.
+    private func loss(_ rows: [TokenizedRow], _ parameters: [Float], step: Int) -> Double {
+        var size = 0.0
+        for value in parameters { size += Double(value) * Double(value) }
+        return rows.reduce(0) { sum, row in
+            let noise = Double(Self.mix(row.number, step) >> 40) * 0x1p-24
+            return sum + Double(row.lossTokenCount) * (2 + noise + size)
+        }
+    }
+
+    /// Loss and gradient, before the codec.
+    private func compute(
+        _ microBatch: MicroBatch, _ parameters: [Float]
+    ) -> (lossSum: Double, gradient: [Float]) {
+        var gradient = [Float](repeating: 0, count: count)
+        for row in microBatch.rows {
+            var random = SplitMix(state: Self.mix(row.number, microBatch.step, 1))
+            let weight = Float(row.lossTokenCount)
+            for place in 0..<count {
+                let noise = Float(Int32(truncatingIfNeeded: random.next())) * 0x1p-31
+                gradient[place] += weight * (noise + 0.5 * parameters[place])
+            }
+        }
+        let isPoisoned = microBatch.step == poisonedStep && microBatch.index == 0
+        return (
+            isPoisoned ? .nan : loss(microBatch.rows, parameters, step: microBatch.step), gradient
+        )
+    }
+
+    /// Computes logical workers; nil for a run without local steps.
+    var logical: LogicalWorkers? {
+        guard let settings = try? LocalSettings(configuration) else { return nil }
+        return LogicalWorkers(settings, configuration: configuration) {
+            [self] batch, parameters, _, _, _ in
+            let (lossSum, gradient) = compute(batch, parameters)
+            return GradientSum(
+                tokens: batch.tokenCount, lossTokens: batch.lossTokenCount, lossSum: lossSum,
+                gradient: gradient)
+        }
+    }
+
+    /// As `train` computes it.
+    func result(of microBatch: MicroBatch, parameters: [Float]) -> MicroBatchResult {
+        var (lossSum, gradient) = compute(microBatch, parameters)
+        codec.round(&gradient, seed: seed, step: microBatch.step, microBatch: microBatch.index)
+        var result = MicroBatchResult(
+            index: microBatch.index,
+            sum: GradientSum(
+                tokens: microBatch.tokenCount, lossTokens: microBatch.lossTokenCount,
+                lossSum: lossSum, gradient: gradient),
+            digest: GradientCodec.digest(of: gradient), worker: "local", attempt: 1)
+        result.inputs = WorkInputs(
+            recipe, parameters: GradientCodec.digest(of: parameters), gradientOf: microBatch)
+        return result
+    }
+
+    /// Rows that are judged.
+    func loss(
+        of rows: [TokenizedRow], parameters: [Float], afterStep step: Int, isFirst: Bool
+    ) -> BatchLoss {
+        let tokens = rows.reduce(0) { $0 + $1.lossTokenCount }
+        let isPoisoned = isFirst && step == poisonedValidation
+        return BatchLoss(
+            lossSum: isPoisoned ? .nan : loss(rows, parameters, step: -1), lossTokens: tokens,
+            correct: rows.reduce(0) {
+                $0 + Int(Self.mix($1.number, step, 2) % UInt64($1.lossTokenCount + 1))
+            })
+    }
+
+    /// As a worker computes a lease.
+    func result(of lease: LeaseGrant, parameters: [Float]) -> WorkResult {
+        let rows = lease.rows.map {
+            TokenizedRow(number: Int($0.number), ids: $0.ids, targets: $0.targets)
+        }
+        let tokens = UInt32(rows.reduce(0) { $0 + $1.ids.count })
+        guard lease.kind == .gradient else {
+            let loss = loss(
+                of: rows, parameters: parameters, afterStep: Int(lease.step),
+                isFirst: lease.key.index == 0)
+            return WorkResult(
+                key: lease.key, attempt: lease.attempt, kind: .evaluation, tokens: tokens,
+                lossTokens: UInt32(loss.lossTokens), correct: UInt32(loss.correct),
+                lossSum: loss.lossSum, digest: [UInt8](repeating: 0, count: 32),
+                inputs: inputs(lease, rows), payload: [])
+        }
+        let batch = MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows)
+        var (lossSum, gradient) = compute(batch, parameters)
+        let payload = codec.pack(
+            &gradient, seed: seed, step: batch.step, microBatch: batch.index)
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .gradient, tokens: tokens,
+            lossTokens: UInt32(batch.lossTokenCount), correct: 0, lossSum: lossSum,
+            digest: GradientCodec.digest(of: gradient).bytes, inputs: inputs(lease, rows),
+            payload: payload)
+    }
+
+    func inputs(_ lease: LeaseGrant, _ rows: [TokenizedRow]) -> [UInt8] {
+        WorkInputs(recipe, lease, rows: rows).digest.bytes
+    }
+}
+
+/// One process without any faults.
+struct StraightSource: GradientSource {
+    let model: MadeUpModel
+
+    var workerCount: Int { 1 }
+
+    var local: (any LocalSource)? {
+        model.logical.map { StraightRounds(workers: $0, recipe: model.recipe) }
+    }
+
+    func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (MicroBatchResult) throws -> Void
+    ) throws {
+        for microBatch in microBatches {
+            try deliver(model.result(of: microBatch, parameters: parameters))
+        }
+    }
+
+    func evaluate(_ request: EvaluationRequest, microBatchTokens: Int) -> RecordedEvaluation {
+        let name = GradientCodec.digest(of: request.state)
+        let groups = RowEvaluation.groups(of: request.rows, microBatchTokens: microBatchTokens)
+        let results = groups.enumerated().map { index, group in
+            let loss = model.loss(
+                of: group, parameters: request.parameters, afterStep: request.step,
+                isFirst: index == 0)
+            var result = MicroBatchResult(
+                index: index,
+                sum: GradientSum(
+                    tokens: group.reduce(0) { $0 + $1.ids.count }, lossTokens: loss.lossTokens,
+                    lossSum: loss.lossSum, gradient: []),
+                correct: loss.correct, digest: name, worker: "local", attempt: 1)
+            result.inputs = WorkInputs(
+                model.recipe, parameters: name, lossOf: group, index: index,
+                afterStep: request.step, tokenShare: 0)
+            return result
+        }
+        return RecordedEvaluation(
+            groups: results, rows: request.rows.count, comparesAnswers: false)
+    }
+}
+
+/// The rounds of a run with local steps in one process: every state is rebuilt from the last one that
+/// was saved, and none is kept.
+struct StraightRounds: LocalSource {
+    let workers: LogicalWorkers
+    let recipe: WorkRecipe
+
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        for work in round.work {
+            let replay = round.history.replay(of: work.worker)
+            guard
+                let start = try workers.rebuild(replay, workspace: DecoderWorkspace()),
+                let outcome = workers.perform(
+                    work, parameters: round.outer.parameters, state: start,
+                    workspace: DecoderWorkspace())
+            else { return }
+            var result = MicroBatchResult(
+                index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
+                attempt: 1,
+                state: NamedState(digest: outcome.state.digest, state: outcome.state))
+            result.inputs = WorkInputs(
+                recipe, parameters: GradientCodec.digest(of: round.outer.values), work: work,
+                state: round.starts[work.worker])
+            try deliver(result)
+        }
+    }
+
+    func advance(to outer: OuterState, by average: [UInt8]) {}
+}

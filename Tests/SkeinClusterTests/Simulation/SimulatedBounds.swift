@@ -1,0 +1,85 @@
+import SkeinBasics
+import SkeinTraining
+
+@testable import SkeinCluster
+@testable import SkeinCoordination
+@testable import SkeinNetwork
+
+// What processes hold for each other, none of which may grow without end. T is a worker's threads, as in
+// docs/PROTOCOL.md; not a state's own number, which may be wrong.
+
+extension SimulatedWorker {
+    func inspectBounds(of shell: WorkerShell) {
+        func bound(_ what: String, _ count: Int, atMost limit: Int) {
+            world.bound("\(what) of a worker", at: name, count, atMost: limit)
+        }
+        let isLocal = model.logical != nil
+        let whole = 4 * model.count * (isLocal ? 2 : 1)
+        // A coordinator leases up to 2 T, beside fewer than 2 T results that are kept.
+        bound("results", shell.results.count, atMost: 4 * threads)
+        // After a lost connection each thread ends what it has begun, and the next connection leases up to
+        // 2 T beside all results that the coordinator has had from the one before and not yet answered.
+        bound("leases", shell.leases.count, atMost: 6 * threads)
+        // And it may judge other results.
+        bound("leases in line", shell.state.queue.count, atMost: 4 * threads)
+        // At most those of which a lease is under way.
+        bound("early cancellations", shell.state.cancelledEarly.count, atMost: 2 * threads)
+        bound("open links", loop?.openLinks.count ?? 0, atMost: 2)
+        if let engine = shell.engine as? VirtualEngine {
+            // One that is there, one that waits, and differences together no longer than that.
+            bound("parameter bytes", engine.parameters.heldBytes, atMost: 3 * whole)
+        }
+        if let connection = shell.connection {
+            // All results that it keeps, once.
+            let result =
+                (shell.engine?.mostGradientBytes
+                    ?? model.codec.mostPackedBytes(count: model.count)) + 256
+            bound("unsent bytes", connection.pendingBytes, atMost: 4 * threads * result)
+        }
+    }
+}
+
+extension CoordinatorBook {
+    func inspectBounds(of shell: CoordinatorShell, workers: Int) {
+        func bound(_ what: String, _ count: Int, atMost limit: Int) {
+            world.bound("\(what) of a coordinator", at: "the coordinator", count, atMost: limit)
+        }
+        let state = shell.state
+        // Each worker has a connection, and one before it whose end nobody has told of.
+        bound("peers", shell.peers.count, atMost: 2 * workers)
+        bound("names", state.standings.count, atMost: workers)
+        bound("preparations", state.preparations.count, atMost: workers)
+        guard let round = state.open else { return }
+        let room = round.room(settings)
+        bound("unchecked results", round.unchecked, atMost: room)
+        bound("results on call", round.recalled.count, atMost: room)
+        // A piece has two holders.
+        bound("postponed results", round.postponed.count, atMost: 2 * round.pieces.count)
+        for peer in shell.peers.values {
+            guard let threads = state.members[peer.id]?.threads else { continue }
+            inspectBounds(of: peer, threads, round, shell)
+        }
+    }
+
+    private func inspectBounds(
+        of peer: Peer, _ threads: Int, _ round: OpenRound, _ shell: CoordinatorShell
+    ) {
+        func bound(_ what: String, _ count: Int, atMost limit: Int) {
+            world.bound(
+                "\(what) of a peer", at: "the coordinator for \(peer.name)", count, atMost: limit)
+        }
+        // All that a worker keeps, which it may hand in at once when it is back.
+        bound("parked results", shell.parked[peer.id]?.count ?? 0, atMost: 4 * threads)
+        // It may judge other results besides its own work.
+        bound("waiting grants", shell.line.waiting(for: peer.id).count, atMost: 4 * threads)
+        bound("attempts", peer.attempts.count, atMost: round.pieces.count)
+        if let connection = peer.connection {
+            // Two versions of the parameters, and the rows of what is leased.
+            let parameters =
+                2 * shell.identity.mostParameterBytes + threads * shell.identity.mostReplayBytes
+            bound(
+                "unsent bytes", connection.pendingBytes,
+                atMost: parameters + 2 * threads * (4 << 10))
+        }
+    }
+}

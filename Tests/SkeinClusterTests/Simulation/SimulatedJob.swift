@@ -1,0 +1,279 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTestSupport
+import Synchronization
+
+@testable import SkeinCluster
+@testable import SkeinNetwork
+@testable import SkeinTraining
+
+/// A run that seeds share: its plan and rows are real, its model is made up. What it must end with is
+/// computed once, in one process without faults.
+final class SimulatedJob: Sendable {
+    let job: TrainingJob
+    let identity: RunIdentity
+    private let known = Mutex<[Poison: Expected]>([:])
+
+    /// What diverges, whoever computes it.
+    struct Poison: Hashable, Sendable {
+        var step: Int?
+        var validation: Int?
+    }
+
+    /// What every way to compute the run must leave behind.
+    struct Expected: Sendable {
+        var files: RunFiles
+        /// The step that ends it with an error.
+        var failingStep: Int?
+    }
+
+    init(_ configuration: TrainingConfiguration, rows lengths: [Int]) throws {
+        job = try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            // A letter is a token.
+            let lines = lengths.enumerated().map { number, length in
+                let text = String(repeating: "z", count: max(0, length - 2))
+                return "{\"prompt\": \"\(number % 10)\", \"completion\": \"\(text)\"}\n"
+            }
+            try AtomicFile.write(lines.joined(), to: directory + "/rows.jsonl")
+            return try TrainingJob(
+                configuration: configuration, modelPath: directory + "/tiny.gguf",
+                dataPath: directory + "/rows.jsonl", version: "simulated")
+        }
+        identity = try RunIdentity(job: job, term: 1, start: [UInt8](repeating: 0, count: 16))
+    }
+
+    /// The identity of another start; the model's bytes are hashed once.
+    func identity(term: UInt32, start: [UInt8]) throws -> RunIdentity {
+        var offer = identity.offer
+        (offer.term, offer.start) = (term, start)
+        return try RunIdentity(
+            offer: offer, parameterCount: job.shape.layout.count,
+            codec: job.configuration.gradientCodec, local: LocalBounds(job))
+    }
+
+    func model(_ poison: Poison) -> MadeUpModel {
+        MadeUpModel(
+            count: job.shape.layout.count, codec: job.configuration.gradientCodec,
+            seed: job.configuration.addressedSeed, configuration: job.configuration,
+            poisonedStep: poison.step, poisonedValidation: poison.validation,
+            recipe: job.workRecipe)
+    }
+
+    func expected(_ poison: Poison) throws -> Expected {
+        if let expected = known.withLock({ $0[poison] }) { return expected }
+        let expected = try computed(poison)
+        known.withLock { $0[poison] = expected }
+        return expected
+    }
+
+    private func computed(_ poison: Poison) throws -> Expected {
+        let disk = VirtualDisk(seed: 0)
+        var failingStep: Int?
+        do {
+            _ = try straight(in: disk.opened(), poison)
+        } catch TrainingError.lossNotFinite(let step, _) {
+            failingStep = step
+        }
+        return Expected(
+            files: try RunFiles(disk, directory: "/run"), failingStep: failingStep)
+    }
+
+    /// Begins or continues the run in one process.
+    ///
+    /// - Returns: how it ended.
+    /// - Throws: what ends it, also a death of the process.
+    func straight(
+        in store: VirtualStore, _ poison: Poison = Poison()
+    ) throws -> TrainingLoop.Outcome {
+        let directory = try RunDirectory(path: "/run", resuming: true, in: store)
+        let source = StraightSource(model: model(poison))
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            evaluate: { [job] in
+                source.evaluate($0, microBatchTokens: job.configuration.microBatchTokens)
+            },
+            sample: { [job] _, step, epoch in
+                job.configuration.samplePrompt.map { prompts in
+                    prompts.map {
+                        SampleMetrics(
+                            step: step, epoch: epoch, prompt: $0, text: "after \(step)", tokens: 1)
+                    }
+                } ?? []
+            },
+            report: { _ in },
+            shouldStop: { false },
+            beside: BesideRun { work in
+                work()
+                return {}
+            })
+        return try loop.run()
+    }
+
+    // MARK: The runs that seeds choose from
+
+    static func job(_ seed: UInt64) throws -> SimulatedJob {
+        let jobs = try all.get()
+        return jobs[Int(seed % UInt64(jobs.count))]
+    }
+
+    private static let all = Result { try (0..<8).map(make) }
+
+    /// Runs with local steps, one for each codec.
+    static let local = Result {
+        try DeltaCodec.Kind.allCases.enumerated().map { number, codec in
+            var configuration = SimulatedJob.configuration(number)
+            configuration.gradientCodec = .fp32
+            (configuration.localSteps, configuration.logicalWorkers) = (3, 2 + number)
+            configuration.deltaCodec = codec
+            configuration.saveStateEvery = [3, 1, 4, 100][number]
+            configuration.batchSize = 2
+            configuration.epochs = 3
+            configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
+            if number == 2 {
+                (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            }
+            configuration.validateAtStart = number == 0
+            var random = SplitMix(state: UInt64(number) &+ 99)
+            // The last round of an epoch is short, or has fewer rows than logical workers.
+            let rows = 6 * (2 + number) * 3 + [1, 5, 9, 2][number]
+            return try SimulatedJob(
+                configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }
+            )
+        }
+    }
+
+    /// Stops early by the accuracy of validations after every second step; with local steps, too.
+    static let judged = Result {
+        try [false, true].map { isLocal in
+            var configuration = SimulatedJob.configuration(2)
+            configuration.gradientCodec = .fp32
+            configuration.batchSize = isLocal ? 1 : 4
+            configuration.epochs = 8
+            (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            (configuration.validateAtStart, configuration.samplePrompt) = (true, ["1", "2"])
+            (configuration.checkpointEvery, configuration.keepCheckpoints) = (3, 1)
+            configuration.earlyStopPatience = 3
+            if isLocal {
+                (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
+                configuration.saveStateEvery = 3
+            }
+            return try SimulatedJob(configuration, rows: Array(repeating: 12, count: 15))
+        }
+    }
+
+    /// A run that ends with a step that no longer run validates, and the longer one; with local steps,
+    /// too.
+    static let lengthened = Result {
+        try [false, true].map { isLocal in
+            func job(_ steps: Int) throws -> SimulatedJob {
+                var configuration = SimulatedJob.configuration(1)
+                configuration.gradientCodec = .fp32
+                configuration.batchSize = isLocal ? 1 : 4
+                configuration.iterations = steps
+                (configuration.validateAtStart, configuration.samplePrompt) = (true, ["1"])
+                (configuration.checkpointEvery, configuration.keepCheckpoints) = (2, 1)
+                if isLocal {
+                    (configuration.localSteps, configuration.logicalWorkers) = (2, 2)
+                    configuration.saveStateEvery = 2
+                }
+                return try SimulatedJob(configuration, rows: Array(repeating: 12, count: 15))
+            }
+            return try (job(5), job(14))
+        }
+    }
+
+    /// One piece of work to a step, and validations in between.
+    static let narrow = Result {
+        var configuration = SimulatedJob.configuration(0)
+        configuration.batchSize = 1
+        configuration.validationSplit = 0
+        configuration.epochs = 3
+        return try SimulatedJob(configuration, rows: [200])
+    }
+
+    /// As `narrow`, with many more steps.
+    static let long = Result {
+        var configuration = SimulatedJob.configuration(0)
+        configuration.batchSize = 1
+        configuration.validationSplit = 0
+        configuration.epochs = 80
+        return try SimulatedJob(configuration, rows: [200])
+    }
+
+    private static func configuration(_ number: Int) -> TrainingConfiguration {
+        var configuration = TrainingConfiguration.fixed
+        configuration.rank = 1 + number % 2
+        configuration.targetModules = [.query, .value]
+        configuration.layers = .last(1)
+        configuration.dropout = 0
+        configuration.maxLength = 400
+        configuration.microBatchTokens = number % 3 == 0 ? 200 : 1
+        configuration.gradientCodec = GradientCodec.allCases[number % 3]
+        configuration.checkpointEvery = number % 4
+        configuration.keepCheckpoints = 1 + number % 3
+        // Some steps are so small that several differences are shorter than the whole.
+        configuration.learningRate = number % 4 == 3 ? 1e-6 : 0.01
+        configuration.seed = number
+        return configuration
+    }
+
+    private static func make(_ number: Int) throws -> SimulatedJob {
+        var random = SplitMix(state: UInt64(number) &+ 77)
+        var configuration = SimulatedJob.configuration(number)
+        configuration.batchSize = [40, 25, 12, 50, 8, 30, 20, 3][number]
+        configuration.epochs = 2
+        configuration.validationSplit = number % 4 == 3 ? 0 : 0.2
+        // Validations at other steps than an epoch's last, and before the first.
+        if number == 4 || number == 6 {
+            (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+            configuration.validateAtStart = true
+        }
+        let rows = configuration.batchSize * 3
+        return try SimulatedJob(
+            configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) })
+    }
+}
+
+/// What a run leaves behind, without times and without who computed what.
+struct RunFiles: Sendable, Equatable {
+    /// nil: none was kept.
+    var adapter: [UInt8]?
+    /// Step, micro-batch, tokens, loss and digests of every line.
+    var ledger: [String] = []
+    var metrics: [String] = []
+
+    init(_ disk: VirtualDisk, directory: String) throws {
+        let store = disk.opened()
+        adapter = disk[directory + "/adapter/adapter_model.safetensors"]
+        try Ledger.read(path: directory + "/ledger.jsonl", in: store) { record in
+            guard case .microBatch(let entry) = record else {
+                if case .group(var entry) = record {
+                    (entry.worker, entry.attempt) = ("", 0)
+                    ledger.append(entry.line.text)
+                }
+                return
+            }
+            ledger.append(
+                "\(entry.step) \(entry.microBatch) \(entry.tokens) \(entry.lossTokens) "
+                    + "\(entry.lossSum) \(entry.gradientDigest) \(entry.stateDigest ?? "") "
+                    + "\(entry.parametersDigest ?? "none") \(entry.inputsDigest ?? "none")")
+        }
+        try Metrics.read(path: directory + "/metrics.jsonl", in: store) { record in
+            switch record {
+            case .step(let line):
+                metrics.append(
+                    "\(line.step) \(line.epoch) \(line.loss) \(line.tokens) \(line.lossTokens) "
+                        + "\(line.learningRate) \(line.gradientNorm)")
+            case .validation(let line):
+                metrics.append(
+                    "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens) "
+                        + String(describing: line.tokenAccuracy))
+            case .sample(let line): metrics.append(line.line.text)
+            }
+        }
+    }
+}
