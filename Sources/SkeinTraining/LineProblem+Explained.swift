@@ -46,7 +46,7 @@ extension LineProblem {
         case .notJSON, .notAnObject: "write one JSON object on each line"
         case .unknownForm(let fields) where fields.count == 1 && fields[0].contains(";"):
             "separate the cells by commas (in a .tsv file by tabs) instead of semicolons"
-        case .unknownForm: TrainingError.forms
+        case .unknownForm: RowError.forms
         case .missing(let field, nil, _): "add \"\(field)\""
         case .missing(let field, let part?, let others):
             "add \"\(field)\", or name the key that holds it: --field \(part)=KEY; the row has "

@@ -1,7 +1,4 @@
-import SkeinTables
-import SkeinText
-
-/// What can be wrong with the data, options, run directory and records of a training run.
+/// What can be wrong with the options, run directory and records of a training run.
 ///
 /// Cases carry facts; `TrainingError+Explained.swift` turns them into prose.
 package enum TrainingError: Error, Equatable {
@@ -16,59 +13,6 @@ package enum TrainingError: Error, Equatable {
     case noReference(loss: String)
     /// `--layers` names layers that a model of `layerCount` layers does not have.
     case layersOutOfRange(layers: String, layerCount: Int)
-
-    // Data
-    /// Line `line` (from 1) of a data file cannot be used.
-    case badLine(path: String, line: Int, problem: LineProblem)
-    case dataFileTooLarge(path: String, bytes: Int, limit: Int)
-    case tooManyRows(path: String, limit: Int)
-    /// No row is left; `badLines` were skipped.
-    case noRows(path: String, badLines: Int)
-    /// A data directory without `train.jsonl` or another file of training rows.
-    /// `isModel`: it has what belongs to a model or an adapter.
-    case noTrainingFile(directory: String, isModel: Bool = false)
-    /// A folder where rows are to be evaluated, and the files in it that are held out.
-    case folderToEvaluate(directory: String, option: String, files: [String])
-    /// A data directory in which several files could be meant.
-    case severalDataFiles(directory: String, names: [String])
-    /// A folder that `save_to_disk` of Python's `datasets` wrote.
-    case savedDataset(directory: String)
-    /// Of the parts of a data set, some are missing, or there are those of two.
-    case badShards(directory: String, names: [String])
-    /// `--option` names several files in a way that cannot be followed.
-    case badDataList(option: String, problem: DataListProblem)
-    /// A data file that must be made another one first.
-    case unreadDataFile(path: String, kind: String, remedy: DataFileRemedy)
-    /// A table that cannot be read on.
-    case badTable(path: String, problem: TableProblem)
-    /// `--field` names a part that rows of the file's form do not have.
-    case unusedField(path: String, field: String, form: RowForm)
-    /// `--field` names a column that a table does not have, or a key that no row has (`columns` is empty).
-    case missingColumn(path: String, field: String, column: String, columns: [String])
-    /// None of the `rows` rows has a token that carries loss after the cut at `maximumLength`.
-    case noLossTokens(path: String, rows: Int, maximumLength: Int)
-    /// A `messages` row, but the prompt format in use has no chat template.
-    case conversationWithoutTemplate(path: String, line: Int)
-    /// Rows of pairs of answers, and `--loss` of single ones; or the other way round.
-    case otherLoss(path: String, line: Int, isPreference: Bool)
-    /// An answer of a preference row that the template cuts into several sequences.
-    case answerInParts(path: String, line: Int)
-    /// The chat template cannot render a row.
-    case badConversation(path: String, line: Int, problem: TemplateError)
-    /// The chat template leaves out the answer of a pair.
-    case lostAnswer(path: String, line: Int)
-    /// The calls of a conversation cannot be given to the chat template.
-    case badCalls(path: String, line: Int, problem: ToolProblem)
-    /// The template rewrites earlier turns of a conversation, and the sequences into which it is cut
-    /// have together more than `limit`, in words.
-    case rewrittenTooLong(path: String, line: Int, limit: String)
-    /// `--prompt-format chat`, but the model has no chat template.
-    case noTemplate
-    /// The prompt format ends a row with the end-of-text token, and the model names none.
-    case noEndToken
-    /// After an assistant's content the template writes `found`, which does not start with one of
-    /// the model's end-of-turn tokens.
-    case noEndOfTurn(found: String, path: String, line: Int)
 
     // Run directories
     /// The output directory is not empty, and `--resume` was not given.
@@ -124,44 +68,6 @@ package enum TrainingError: Error, Equatable {
 package enum OptionCombination: Error, Equatable, Sendable {
     case needs(String)
     case excludes(String)
-}
-
-/// Why a line of a data file cannot be used.
-package enum LineProblem: Error, Equatable, Sendable {
-    case tooLong(bytes: Int, limit: Int)
-    case notUTF8
-    /// Not JSON; `detail` is the parser's own message.
-    case notJSON(detail: String)
-    /// JSON, but not an object.
-    case notAnObject(found: String)
-    /// An object in none of the forms.
-    case unknownForm(fields: [String])
-    /// The form needs `field`; `others` are keys of the row that no form has.
-    case missing(field: String, part: String? = nil, others: [String] = [])
-    /// `field` is not of the type `expected`.
-    case wrongType(field: String, expected: String, found: String)
-    /// `messages` is empty or longer than the limit.
-    case messageCount(found: Int, limit: Int)
-    /// A field that would change what is trained, and that Skein does not support.
-    case unsupported(field: String)
-    /// The row is written otherwise than the file's first one, of line `line`.
-    case otherForm(found: RowForm, first: RowForm, line: Int)
-    /// OpenAI's older way to write calls: `function_call`, `functions`.
-    case olderCall(field: String)
-    /// Two answers that are conversations, and that do not begin with the same question.
-    case noCommonPrompt
-    /// A preference row whose two answers are the same.
-    case equalAnswers
-    /// A field that a template may see holds lists and objects in each other, more than `limit`.
-    case tooDeep(field: String, limit: Int)
-    /// Calls of a message that no template can write.
-    case badCalls(problem: ToolProblem)
-    /// A system stands beside turns that begin with another one.
-    case twoSystems(field: String)
-    /// An answer with a label that is true or false: it may be a bad one.
-    case booleanLabel
-    /// A row of a table whose cells cannot be read.
-    case cells(what: String, remedy: String)
 }
 
 /// One setting that differs between a run and an attempt to resume it.

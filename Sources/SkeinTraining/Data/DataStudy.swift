@@ -72,7 +72,7 @@ package struct DataStudy: Sendable {
         maximumLength = encoder.maximumLength
         let usable = rows.filter { !$0.sequences.isEmpty }
         guard !usable.isEmpty else {
-            throw TrainingError.noLossTokens(
+            throw RowError.noLossTokens(
                 path: files.train[0].path, rows: rows.count, maximumLength: maximumLength)
         }
         let split =
@@ -164,9 +164,9 @@ package struct DataStudy: Sendable {
                 do {
                     encoded = try encoder.encodeWithRemarks(
                         pairs, rowTokens: .max, checksTokens: false)
-                } catch TrainingError.noLossTokens(let path, let count, _) {
+                } catch RowError.noLossTokens(let path, let count, _) {
                     // The run's length, which may not be the cause.
-                    throw TrainingError.noLossTokens(
+                    throw RowError.noLossTokens(
                         path: path, rows: count, maximumLength: maximumLength)
                 }
                 let base = parts.reduce(0) { $0 + $1.lines.rowCount }
@@ -202,7 +202,7 @@ package struct DataStudy: Sendable {
                 }.filter { $0.lossTokenCount > 0 }
                 if encoder.comparesAnswers, kept.count < 2 || kept[0] == kept[1] { kept = [] }
                 if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > Limits.rowTokens {
-                    throw TrainingError.rewrittenTooLong(
+                    throw RowError.rewrittenTooLong(
                         path: path, line: pairs.lines[number],
                         limit: "\(Limits.rowTokens) tokens")
                 }

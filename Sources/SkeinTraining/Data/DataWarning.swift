@@ -3,7 +3,7 @@ import SkeinTensors
 
 /// Something in the data or the plan that usually means a disappointing adapter.
 package enum DataWarning: Sendable, Equatable {
-    case badLines(count: Int, first: TrainingError?)
+    case badLines(count: Int, first: RowError?)
     /// More than 5 % of the rows lose their end, and with it the end-of-turn token.
     case manyCut(count: Int, rows: Int, longest: Int, maximumLength: Int)
     case skipped(count: Int, lines: [Int], path: String?)

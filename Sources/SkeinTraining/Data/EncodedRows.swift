@@ -81,7 +81,7 @@ extension RowEncoder {
 
     /// Encodes all rows of a file, in file order.
     ///
-    /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
+    /// - Throws: `RowError.noLossTokens` if there are rows and none can be used;
     ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`;
     ///   `TokenizerError.textTooSlow`, `.noEmbedding`.
     package func encode(_ file: PairFile) throws -> EncodedRows {
@@ -120,7 +120,7 @@ extension RowEncoder {
                 throw Self.placed(error, path: file.path, line: file.lines[index])
             }
             guard lines.count + units.count <= Limits.rows else {
-                throw TrainingError.tooManyRows(path: file.path, limit: Limits.rows)
+                throw RowError.tooManyRows(path: file.path, limit: Limits.rows)
             }
             for drafts in units {
                 let number = lines.count
@@ -139,7 +139,7 @@ extension RowEncoder {
                 if comparesAnswers, encoded.count < 2 || encoded[0] == encoded[1] { encoded = [] }
                 // They are computed together, and must be no more than the longest row.
                 if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
-                    throw TrainingError.rewrittenTooLong(
+                    throw RowError.rewrittenTooLong(
                         path: file.path, line: file.lines[index],
                         limit: Figures.count(rowTokens, "token"))
                 }
@@ -149,7 +149,7 @@ extension RowEncoder {
             }
         }
         guard !rows.isEmpty || file.rows.isEmpty else {
-            throw TrainingError.noLossTokens(
+            throw RowError.noLossTokens(
                 path: file.path, rows: file.rows.count, maximumLength: maximumLength)
         }
         let encoded = EncodedRows(
@@ -180,21 +180,21 @@ extension RowEncoder {
     /// An error of a row with the row's place.
     private static func placed(_ error: any Error, path: String, line: Int) -> any Error {
         switch error {
-        case TrainingError.conversationWithoutTemplate:
-            TrainingError.conversationWithoutTemplate(path: path, line: line)
-        case TrainingError.otherLoss(_, _, let isPreference):
-            TrainingError.otherLoss(path: path, line: line, isPreference: isPreference)
-        case TrainingError.answerInParts: TrainingError.answerInParts(path: path, line: line)
-        case TrainingError.lostAnswer: TrainingError.lostAnswer(path: path, line: line)
-        case TrainingError.noEndOfTurn(let found, _, _):
-            TrainingError.noEndOfTurn(found: found, path: path, line: line)
+        case RowError.conversationWithoutTemplate:
+            RowError.conversationWithoutTemplate(path: path, line: line)
+        case RowError.otherLoss(_, _, let isPreference):
+            RowError.otherLoss(path: path, line: line, isPreference: isPreference)
+        case RowError.answerInParts: RowError.answerInParts(path: path, line: line)
+        case RowError.lostAnswer: RowError.lostAnswer(path: path, line: line)
+        case RowError.noEndOfTurn(let found, _, _):
+            RowError.noEndOfTurn(found: found, path: path, line: line)
         case let problem as TokenizerError: problem.at("\(path):\(line)")
         case let problem as TemplateError:
-            TrainingError.badConversation(path: path, line: line, problem: problem)
+            RowError.badConversation(path: path, line: line, problem: problem)
         case let problem as ToolProblem:
-            TrainingError.badCalls(path: path, line: line, problem: problem)
+            RowError.badCalls(path: path, line: line, problem: problem)
         case ChatSequenceError.textBytes(let limit):
-            TrainingError.rewrittenTooLong(path: path, line: line, limit: "\(limit) bytes")
+            RowError.rewrittenTooLong(path: path, line: line, limit: "\(limit) bytes")
         default: error
         }
     }

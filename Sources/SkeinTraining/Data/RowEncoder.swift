@@ -66,7 +66,7 @@ package struct RowEncoder: Sendable {
     ///   - maximumLength: rows are cut at the right to this many tokens.
     ///   - comparesAnswers: whether rows are pairs of answers.
     ///   - chunkLength: tokens of the rows into which long texts are cut; nil: they are not.
-    /// - Throws: `TrainingError.noTemplate`, `.noEndToken`.
+    /// - Throws: `RowError.noTemplate`, `.noEndToken`.
     package init(
         encoder: TextEncoder, format: PromptFormat, trainedTurns: TrainedTurns,
         maximumLength: Int, comparesAnswers: Bool = false, chunkLength: Int? = nil
@@ -74,9 +74,9 @@ package struct RowEncoder: Sendable {
         self.comparesAnswers = comparesAnswers
         self.chunkLength = chunkLength
         let hasTemplate = encoder.renderChat != nil
-        if format == .chat, !hasTemplate { throw TrainingError.noTemplate }
+        if format == .chat, !hasTemplate { throw RowError.noTemplate }
         self.format = format == .auto ? (hasTemplate ? .chat : .eos) : format
-        if self.format != .chat, encoder.endID == nil { throw TrainingError.noEndToken }
+        if self.format != .chat, encoder.endID == nil { throw RowError.noEndToken }
         self.encoder = encoder
         self.trainedTurns = trainedTurns
         self.maximumLength = maximumLength
@@ -107,22 +107,22 @@ package struct RowEncoder: Sendable {
     /// turns.
     ///
     /// - Returns: at least one draft; of a pair of answers two, the chosen one first.
-    /// - Throws: `TrainingError.conversationWithoutTemplate` and `.noEndOfTurn` (without a place,
+    /// - Throws: `RowError.conversationWithoutTemplate` and `.noEndOfTurn` (without a place,
     ///   which the caller knows), `.noEndToken`, `ChatSequenceError`, and what the template throws.
     func drafts(_ row: PairRow) throws -> [Draft] {
         guard case .preference(let chosen, let rejected) = row else {
             guard !comparesAnswers else {
-                throw TrainingError.otherLoss(path: "", line: 0, isPreference: false)
+                throw RowError.otherLoss(path: "", line: 0, isPreference: false)
             }
             return try singleDrafts(row)
         }
         guard comparesAnswers else {
-            throw TrainingError.otherLoss(path: "", line: 0, isPreference: true)
+            throw RowError.otherLoss(path: "", line: 0, isPreference: true)
         }
         return try [chosen, rejected].map { answer in
             let drafts = try singleDrafts(answer)
             guard drafts.count == 1 else {
-                throw TrainingError.answerInParts(path: "", line: 0)
+                throw RowError.answerInParts(path: "", line: 0)
             }
             return drafts[0]
         }
@@ -132,7 +132,7 @@ package struct RowEncoder: Sendable {
         switch row {
         case .preference: preconditionFailure("the answer of a pair is no pair")
         case .text(let text):
-            guard let end = encoder.endID else { throw TrainingError.noEndToken }
+            guard let end = encoder.endID else { throw RowError.noEndToken }
             var draft = Draft()
             var ids = try encoder.encodeWhole(text)
             if ids.last != end { ids.append(end) }
@@ -149,21 +149,21 @@ package struct RowEncoder: Sendable {
                 completion.allSatisfy(\.isWhitespace)
                     || !drafts.contains(where: { $0.remarks.contains(.lostTurn) })
             else {
-                throw TrainingError.lostAnswer(path: "", line: 0)
+                throw RowError.lostAnswer(path: "", line: 0)
             }
             return drafts
         case .pair(let prompt, let completion):
             return [try pairDraft(prompt: prompt, completion: completion)]
         case .conversation(let turns, let tools):
             guard format == .chat else {
-                throw TrainingError.conversationWithoutTemplate(path: "", line: 0)
+                throw RowError.conversationWithoutTemplate(path: "", line: 0)
             }
             return try conversation(turns, tools: tools)
         }
     }
 
     private func pairDraft(prompt: String, completion: String) throws -> Draft {
-        guard let end = encoder.endID else { throw TrainingError.noEndToken }
+        guard let end = encoder.endID else { throw RowError.noEndToken }
         var draft = Draft()
         try draft.append(encoder.encodeWhole(prompt))
         if format == .eos { draft.end(with: end) }
@@ -179,7 +179,7 @@ package struct RowEncoder: Sendable {
 
     /// Encodes a conversation as the template renders it.
     private func conversation(_ turns: [ChatTurn], tools: JSONValue?) throws -> [Draft] {
-        guard let render = encoder.renderChat else { throw TrainingError.noTemplate }
+        guard let render = encoder.renderChat else { throw RowError.noTemplate }
         let chat = try encoder.prepareChat(turns.map(\.message), tools)
         let prepared = zip(chat.messages, chat.places).map { message, place in
             ChatTurn(message: message, isTrained: place.map { turns[$0].isTrained } ?? false)
@@ -247,7 +247,7 @@ package struct RowEncoder: Sendable {
         _ ids: [Int32], of text: String, _ encoder: TextEncoder
     ) throws -> Int32 {
         guard let first = ids.first, encoder.endOfTurnIDs.contains(first) else {
-            throw TrainingError.noEndOfTurn(found: text, path: "", line: 0)
+            throw RowError.noEndOfTurn(found: text, path: "", line: 0)
         }
         return first
     }

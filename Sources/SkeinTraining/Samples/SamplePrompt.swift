@@ -15,7 +15,7 @@ package struct SamplePrompt: Sendable, Equatable {
 extension RowEncoder {
     /// The tokens after which a completion of `prompt` begins.
     ///
-    /// - Throws: `TrainingError.noEndToken`; what the template throws.
+    /// - Throws: `RowError.noEndToken`; what the template throws.
     func promptIDs(_ prompt: String) throws -> [Int32] {
         if format == .chat, let render = encoder.renderChat {
             let turns =
@@ -24,7 +24,7 @@ extension RowEncoder {
             let chat = try encoder.prepareChat(turns, nil)
             return try encoder.encode(render(chat, chat.messages.count, true).text)
         }
-        guard let end = encoder.endID else { throw TrainingError.noEndToken }
+        guard let end = encoder.endID else { throw RowError.noEndToken }
         let ids = try encoder.encodeWhole(prompt)
         return ids + (format == .eos && ids.last != end ? [end] : [])
     }

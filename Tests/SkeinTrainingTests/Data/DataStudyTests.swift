@@ -106,7 +106,7 @@ import Testing
 
     @Test("data of which nothing can be trained is an error")
     func nothing() throws {
-        let error = try #require(throws: TrainingError.self) {
+        let error = try #require(throws: RowError.self) {
             try study(row(String(repeating: "x", count: 40), "c"))
         }
         guard case .noLossTokens(_, rows: 1, maximumLength: 30) = error else {

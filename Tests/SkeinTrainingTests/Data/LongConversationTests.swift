@@ -59,7 +59,7 @@ import Testing
     @Test("a long conversation renders nothing one by one")
     func once() throws {
         var text = try TemplateTokenizer().encoder(Self.appending)
-        text.renderChat = { _, _, _ in throw TrainingError.noTemplate }
+        text.renderChat = { _, _, _ in throw RowError.noTemplate }
         let turns = turns(RowEncoder.sharedMessages, answers: 1)
         let drafts = try encoder(text, .all).drafts(.conversation(turns, tools: nil))
         #expect(drafts.count == 1)

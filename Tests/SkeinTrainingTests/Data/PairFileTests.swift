@@ -62,7 +62,7 @@ import Testing
             {"prompt": "p", "completion": "c"}
             {"text": "b"}
             """
-        let error = try #require(throws: TrainingError.self) { try read(Array(text.utf8)) }
+        let error = try #require(throws: RowError.self) { try read(Array(text.utf8)) }
         guard
             case .badLine(_, 2, .otherForm(found: .pair, first: .text, line: 1)) = error
         else {
@@ -124,7 +124,7 @@ import Testing
     func semicolons() {
         let problem = LineProblem.unknownForm(fields: ["prompt;completion"])
         #expect(problem.remedy.hasPrefix("separate the cells by commas"))
-        #expect(LineProblem.unknownForm(fields: ["a;b", "c"]).remedy == TrainingError.forms)
+        #expect(LineProblem.unknownForm(fields: ["a;b", "c"]).remedy == RowError.forms)
     }
 
     static let malformed: [(String, LineProblem)] = [
@@ -223,7 +223,7 @@ import Testing
 
     @Test("a malformed line is an error with its place and its problem", arguments: malformed)
     func malformedLine(line: String, problem: LineProblem) throws {
-        let error = try #require(throws: TrainingError.self) {
+        let error = try #require(throws: RowError.self) {
             try read(Array("{\"text\":\"fine\"}\n\n\(line)\n".utf8))
         }
         guard case .badLine(let path, 3, problem) = error else {
@@ -241,7 +241,7 @@ import Testing
             "{\"text\":\"a\"", "{\"text\":\"a\"} x", "{'text':'a'}", "{\"text\":\"\\ud800\"}",
             String(repeating: "[", count: 100_000),
         ] {
-            let error = try #require(throws: TrainingError.self) { try read(Array(line.utf8)) }
+            let error = try #require(throws: RowError.self) { try read(Array(line.utf8)) }
             guard case .badLine(_, 1, .notJSON(let detail)) = error else {
                 Issue.record("\(error)")
                 continue
@@ -254,13 +254,13 @@ import Testing
     func bytes() throws {
         let good = Array("{\"text\":\"a\"}\n".utf8)
         let latin = Array("{\"text\":\"".utf8) + [0xE9] + Array("\"}\n".utf8)
-        let encoding = try #require(throws: TrainingError.self) { try read(good + latin) }
+        let encoding = try #require(throws: RowError.self) { try read(good + latin) }
         guard case .badLine(_, 2, .notUTF8) = encoding else {
             Issue.record("\(encoding)")
             return
         }
         let long = [UInt8](repeating: 0x20, count: Limits.lineBytes) + Array("{}".utf8)
-        let length = try #require(throws: TrainingError.self) { try read(good + long) }
+        let length = try #require(throws: RowError.self) { try read(good + long) }
         guard
             case .badLine(
                 _, 2, .tooLong(bytes: Limits.lineBytes + 2, limit: Limits.lineBytes)) = length
@@ -283,14 +283,14 @@ import Testing
     @Test("data without rows is an error unless that is allowed")
     func empty() throws {
         for text in ["", "\n\n  \n", "\u{FEFF}"] {
-            let error = try #require(throws: TrainingError.self) { try read(Array(text.utf8)) }
+            let error = try #require(throws: RowError.self) { try read(Array(text.utf8)) }
             guard case .noRows(_, badLines: 0) = error else {
                 Issue.record("\(error)")
                 continue
             }
             #expect(try read(Array(text.utf8), allowingNone: true).rows.isEmpty)
         }
-        let error = try #require(throws: TrainingError.self) {
+        let error = try #require(throws: RowError.self) {
             try read(Array("x\ny\n".utf8), skippingBadLines: true)
         }
         guard case .noRows(_, badLines: 2) = error else {

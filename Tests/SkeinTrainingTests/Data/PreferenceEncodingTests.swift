@@ -52,7 +52,7 @@ import Testing
         for (text, comparing) in [
             (row("p", "c", "r"), false), ("{\"prompt\":\"p\",\"completion\":\"c\"}\n", true),
         ] {
-            let error = try #require(throws: TrainingError.self) {
+            let error = try #require(throws: RowError.self) {
                 try encoded(text, comparing: comparing)
             }
             guard case .otherLoss(_, line: 1, isPreference: !comparing) = error else {

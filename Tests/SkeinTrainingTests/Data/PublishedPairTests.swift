@@ -37,7 +37,7 @@ struct PublishedPairTests {
                 let drafts: [RowEncoder.Draft]
                 do {
                     drafts = try encoder.drafts(pair)
-                } catch let error as TrainingError {
+                } catch let error as RowError {
                     // Nothing of the answer was written, or no token of this list ends it.
                     #expect(given["trained"] == nil, "\(name): \(error)")
                     continue

@@ -122,23 +122,23 @@ import Testing
             }
         })
         let chat = try encoder(.chat, text: text)
-        #expect(throws: TrainingError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
+        #expect(throws: RowError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
             try chat.draft(.pair(prompt: "a", completion: "b"))
         }
-        #expect(throws: TrainingError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
+        #expect(throws: RowError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
             try chat.draft(.conversation([ChatTurn(role: "assistant", content: "b")]))
         }
     }
 
     @Test("a model without what a format needs is an error")
     func needs() throws {
-        #expect(throws: TrainingError.noTemplate) {
+        #expect(throws: RowError.noTemplate) {
             try encoder(.chat, text: ToyTokenizer.encoder(chat: nil))
         }
-        #expect(throws: TrainingError.noEndToken) {
+        #expect(throws: RowError.noEndToken) {
             try encoder(.raw, text: ToyTokenizer.encoder(endID: nil))
         }
-        #expect(throws: TrainingError.noEndToken) {
+        #expect(throws: RowError.noEndToken) {
             try encoder(.chat, text: ToyTokenizer.encoder(endID: nil)).draft(.text("a"))
         }
     }
@@ -166,9 +166,9 @@ import Testing
             #expect(rows.skippedLines == [2, 5])
             #expect(rows.lossTokenCount == 4)
             #expect(
-                throws: TrainingError.noLossTokens(path: path, rows: 4, maximumLength: 4)
+                throws: RowError.noLossTokens(path: path, rows: 4, maximumLength: 4)
             ) { try encoder(.chat, .all, 4).encode(file) }
-            #expect(throws: TrainingError.conversationWithoutTemplate(path: path, line: 5)) {
+            #expect(throws: RowError.conversationWithoutTemplate(path: path, line: 5)) {
                 try encoder(.raw).encode(file)
             }
         }
@@ -272,7 +272,7 @@ import Testing
                 if turns.first?.content == "no" { throw refusal }
                 return ToyTokenizer.render(turns, addsPrompt)
             })
-            let error = #expect(throws: TrainingError.self) {
+            let error = #expect(throws: RowError.self) {
                 try encoder(.chat, text: text).encode(PairFile(path: path))
             }
             #expect(error == .badConversation(path: path, line: 3, problem: refusal))
@@ -299,7 +299,7 @@ import Testing
             let tokens = try all.encode(file).rows.dropFirst().reduce(0) { $0 + $1.ids.count }
             _ = try all.encode(file, rowTokens: tokens)
             #expect(
-                throws: TrainingError.rewrittenTooLong(
+                throws: RowError.rewrittenTooLong(
                     path: path, line: 2, limit: "\(tokens - 1) tokens")
             ) { try all.encode(file, rowTokens: tokens - 1) }
             let last = try encoder(

@@ -159,7 +159,7 @@ import Testing
             #expect(file.remarks.map { $0.contains(.numericLabel) } == [true, false])
             let bad = directory + "/e.jsonl"
             try AtomicFile.write(#"{"prompt":"q","completion":"a","label":false}"#, to: bad)
-            let error = TrainingError.badLine(path: bad, line: 1, problem: .booleanLabel)
+            let error = RowError.badLine(path: bad, line: 1, problem: .booleanLabel)
             #expect(throws: error) { try PairFile(path: bad) }
             #expect(error.explanation.remedy.contains("label is true"))
         }

@@ -54,7 +54,7 @@ import Testing
             let path = directory + "/d.jsonl"
             try AtomicFile.write("\n{\"prompt\":\"q\",\"completion\":\"a\"}\n", to: path)
             let file = try PairFile(path: path)
-            let error = TrainingError.lostAnswer(path: path, line: 2)
+            let error = RowError.lostAnswer(path: path, line: 2)
             #expect(throws: error) { try encoder(silent).encode(file) }
             #expect(error.explanation.place == path + ":2")
         }
@@ -110,7 +110,7 @@ import Testing
             #expect(found.first == shown + answer && found.count == 2, "\(line)")
         }
         // What no template renders is not dropped in silence.
-        #expect(throws: TrainingError.conversationWithoutTemplate(path: "", line: 0)) {
+        #expect(throws: RowError.conversationWithoutTemplate(path: "", line: 0)) {
             try texts(#"{\#(system)"prompt":"q","completion":"a"}"#, Self.calls, format: .eos)
         }
         #expect(throws: LineProblem.twoSystems(field: "system")) {

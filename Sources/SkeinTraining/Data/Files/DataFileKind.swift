@@ -28,15 +28,15 @@ enum DataFileKind: String, CaseIterable, Sendable {
     ///   - bytes: its contents. A `.json` file that does not begin with a list has lines; a `.txt` file
     ///     that begins as one of the two would (`{"` or `[{`) is one; a Parquet file is one whatever
     ///     its name.
-    /// - Throws: `ForeignFileError`; `TrainingError.unreadDataFile`.
+    /// - Throws: `ForeignFileError`; `RowError.unreadDataFile`.
     init(path: String, bytes: UnsafeRawBufferPointer) throws {
         let name = FilePath.name(of: path).lowercased()
         if let foreign = Self.foreign(path: path, name: name, bytes) { throw foreign }
         for (suffix, tool) in Self.packed where name.hasSuffix(suffix) {
-            throw TrainingError.unreadDataFile(path: path, kind: suffix, remedy: .unpack(tool))
+            throw RowError.unreadDataFile(path: path, kind: suffix, remedy: .unpack(tool))
         }
         for suffix in Self.foreign where name.hasSuffix(suffix) {
-            throw TrainingError.unreadDataFile(path: path, kind: suffix, remedy: .convert)
+            throw RowError.unreadDataFile(path: path, kind: suffix, remedy: .convert)
         }
         if bytes.starts(with: Array("PAR1".utf8)) || name.hasSuffix(".parquet") {
             self = .parquet

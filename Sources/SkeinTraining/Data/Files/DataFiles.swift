@@ -17,7 +17,7 @@ package struct DataFiles: Sendable, Equatable {
     /// after a colon. A text that is the path of a file or folder as a whole is never taken apart.
     /// In a folder, `DataFolder` finds the files. The flags win over files in the folder.
     ///
-    /// - Throws: `TrainingError.noTrainingFile`, `.severalDataFiles`, `.badDataList`. A path that does
+    /// - Throws: `RowError.noTrainingFile`, `.severalDataFiles`, `.badDataList`. A path that does
     ///   not exist is reported when it is read.
     package init(path: String, validation: String? = nil, test: String? = nil) throws {
         let folder = Self.isDirectory(path) ? try DataFolder(path: path) : nil
@@ -43,7 +43,7 @@ package struct DataFiles: Sendable, Equatable {
 
     /// Several texts of files, each as `--data` has it.
     ///
-    /// - Throws: as the other; `TrainingError.badDataList` for a folder beside others.
+    /// - Throws: as the other; `RowError.badDataList` for a folder beside others.
     package init(paths: [String], validation: String? = nil) throws {
         guard paths.count > 1 else {
             try self.init(path: paths.first ?? "", validation: validation)
@@ -51,14 +51,14 @@ package struct DataFiles: Sendable, Equatable {
         }
         let train = try paths.flatMap { path in
             guard !Self.isDirectory(path) else {
-                throw TrainingError.badDataList(option: "data", problem: .folder(path: path))
+                throw RowError.badDataList(option: "data", problem: .folder(path: path))
             }
             return try DataList(path, option: "data").files
         }
         do throws(DataListProblem) {
             try DataList.checkRepeated(train)
         } catch {
-            throw TrainingError.badDataList(option: "data", problem: error)
+            throw RowError.badDataList(option: "data", problem: error)
         }
         self.init(
             train: train,
@@ -74,17 +74,17 @@ package struct DataFiles: Sendable, Equatable {
 
     /// Files whose rows are evaluated.
     ///
-    /// - Throws: `TrainingError.badDataList`, `.folderToEvaluate`.
+    /// - Throws: `RowError.badDataList`, `.folderToEvaluate`.
     package static func evaluated(_ text: String, option: String = "data") throws -> [WeightedFile]
     {
         let files = try DataList(text, option: option).files
         guard files.allSatisfy({ $0.weight == 1 }) else {
-            throw TrainingError.badDataList(option: option, problem: .weightOfHeldOut)
+            throw RowError.badDataList(option: option, problem: .weightOfHeldOut)
         }
         if let path = files.first(where: { isDirectory($0.path) })?.path {
             let folder = try DataFolder(path: path)
             let held = try folder.files(for: .test) ?? folder.files(for: .validation) ?? []
-            throw TrainingError.folderToEvaluate(
+            throw RowError.folderToEvaluate(
                 directory: path, option: option,
                 files: held.count <= 8 ? held.map(\.path) : [])
         }
@@ -130,7 +130,7 @@ struct DataList {
     /// - Parameters:
     ///   - text: one path, or several with commas between them, each with `:WEIGHT` or without.
     ///   - option: that has it, without dashes.
-    /// - Throws: `TrainingError.badDataList`.
+    /// - Throws: `RowError.badDataList`.
     init(_ text: String, option: String) throws {
         if FileManager.default.fileExists(atPath: text) {
             files = [WeightedFile(path: text)]
@@ -146,7 +146,7 @@ struct DataList {
             }
             try Self.checkRepeated(files)
         } catch {
-            throw TrainingError.badDataList(option: option, problem: error)
+            throw RowError.badDataList(option: option, problem: error)
         }
     }
 

@@ -24,7 +24,7 @@ struct DataFolder {
     /// Looks for training files in the folder, else in `data/`, else in the only other folder that has
     /// some: the Hub's are called as the data set's configuration is (`default/train/0000.parquet`).
     ///
-    /// - Throws: `TrainingError.severalDataFiles`, `.badShards`, `.savedDataset`; `FileError`.
+    /// - Throws: `RowError.severalDataFiles`, `.badShards`, `.savedDataset`; `FileError`.
     init(path: String) throws {
         self.path = path
         let names = try DiskStore().names(in: path)
@@ -37,7 +37,7 @@ struct DataFolder {
         if names.contains("dataset_dict.json")
             || names.contains("state.json") && names.contains("dataset_info.json")
         {
-            throw TrainingError.savedDataset(directory: path)
+            throw RowError.savedDataset(directory: path)
         }
         var others: [String] = []
         let folders = names.sorted().lazy.filter { name in
@@ -48,7 +48,7 @@ struct DataFolder {
             if try Self.files(for: .train, in: folder) != nil { others.append(name) }
         }
         guard others.count <= 1 else {
-            throw TrainingError.severalDataFiles(
+            throw RowError.severalDataFiles(
                 directory: path, names: others.map { $0 + "/" })
         }
         base = others.first.map { FilePath.join(path, $0) } ?? path
@@ -58,7 +58,7 @@ struct DataFolder {
     ///
     /// - Parameter part: which.
     /// - Returns: nil if there is none.
-    /// - Throws: `TrainingError.severalDataFiles`, `.badShards`; `FileError`.
+    /// - Throws: `RowError.severalDataFiles`, `.badShards`; `FileError`.
     func files(for part: Part) throws -> [WeightedFile]? {
         try Self.files(for: part, in: base)
     }
@@ -118,8 +118,8 @@ struct DataFolder {
         }
     }
 
-    /// - Throws: also `TrainingError.noTrainingFile`; `ForeignFileError` or
-    ///   `TrainingError.unreadDataFile` for one that must be made another one first.
+    /// - Throws: also `RowError.noTrainingFile`; `ForeignFileError` or
+    ///   `RowError.unreadDataFile` for one that must be made another one first.
     func trainingFiles() throws -> [WeightedFile] {
         if let files = try files(for: .train) { return files }
         for folder in [path, FilePath.join(path, "data")] where DataFiles.isDirectory(folder) {
@@ -131,7 +131,7 @@ struct DataFolder {
         let isModel = ["config.json", "adapter_config.json", "run.json"].contains {
             DiskStore().exists(FilePath.join(path, $0))
         }
-        throw TrainingError.noTrainingFile(directory: path, isModel: isModel)
+        throw RowError.noTrainingFile(directory: path, isModel: isModel)
     }
 
     /// In a folder: `train.jsonl` (mlx-lm's name, which wins), else the one that is called `train` and
@@ -145,7 +145,7 @@ struct DataFolder {
                 suffixes.map { name + $0 }.filter(present.contains)
             }
             guard found.count <= 1 else {
-                throw TrainingError.severalDataFiles(directory: directory, names: found)
+                throw RowError.severalDataFiles(directory: directory, names: found)
             }
             if let only = found.first {
                 return [WeightedFile(path: FilePath.join(directory, only))]
@@ -169,7 +169,7 @@ struct DataFolder {
 
     private static func check(count: Int) throws {
         guard count <= [WeightedFile].mostFiles else {
-            throw TrainingError.badDataList(
+            throw RowError.badDataList(
                 option: "data",
                 problem: .tooMany(found: count, limit: [WeightedFile].mostFiles))
         }
@@ -192,7 +192,7 @@ struct DataFolder {
         // Of two versions beside each other, or of an unfinished download, it is not known which rows
         // are meant.
         guard found.map(\.index) == Array(0..<total), found.allSatisfy({ $0.total == total }) else {
-            throw TrainingError.badShards(directory: directory, names: found.map(\.name))
+            throw RowError.badShards(directory: directory, names: found.map(\.name))
         }
         return found.map { WeightedFile(path: FilePath.join(directory, $0.name)) }
     }

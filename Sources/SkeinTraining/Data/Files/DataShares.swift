@@ -20,7 +20,7 @@ struct DataShares {
     ///
     /// - Parameter rows: sequences of the rows that are trained on, numbered through over all files.
     /// - Returns: `rows` itself if every weight is 1; which of them an epoch has, unless it has all.
-    /// - Throws: `TrainingError.tooManyRows`.
+    /// - Throws: `RowError.tooManyRows`.
     func applied(to rows: [TokenizedRow]) throws -> (rows: [TokenizedRow], draw: EpochDraw?) {
         guard shares.contains(where: { $0.file.weight != 1 }) else { return (rows, nil) }
         let total = shares.reduce(0) { $0 + $1.rowCount }
@@ -35,7 +35,7 @@ struct DataShares {
             let own = groups[first..<next]
             let copies = share.file.copies
             guard (copies + 1) * total <= Limits.rows else {
-                throw TrainingError.tooManyRows(path: share.file.path, limit: Limits.rows)
+                throw RowError.tooManyRows(path: share.file.path, limit: Limits.rows)
             }
             func append(copy: Int, drawing drawn: (Int, UInt32)? = nil) {
                 for group in own {

@@ -7,7 +7,7 @@ extension EncodedFile {
     ///   - parts: as `files` names them, at least one.
     ///   - files: their paths and weights. The weights enter the digest alone; `DataShares` applies
     ///     them.
-    /// - Throws: `TrainingError.tooManyRows`.
+    /// - Throws: `RowError.tooManyRows`.
     init(joining parts: [EncodedFile], of files: [WeightedFile]) throws {
         digest = files.digest(of: parts.map(\.digest))
         guard parts.count > 1 else {
@@ -21,7 +21,7 @@ extension EncodedFile {
             rows += part.encoded.rows.map { $0.renumbered($0.number + facts.rowCount) }
             facts.add(part.lines)
             guard facts.rowCount <= Limits.rows else {
-                throw TrainingError.tooManyRows(path: file.path, limit: Limits.rows)
+                throw RowError.tooManyRows(path: file.path, limit: Limits.rows)
             }
         }
         lines = facts

@@ -18,7 +18,7 @@ package struct PairFile: Sendable {
     /// Lines that were skipped because they are malformed.
     package let badLineCount: Int
     /// The first few of these.
-    package let badLines: [TrainingError]
+    package let badLines: [RowError]
     /// The first of these, with its place.
     let firstBadLine: LineFacts.BadLine?
     /// Of the file's bytes.
@@ -31,7 +31,7 @@ package struct PairFile: Sendable {
     ///   - fields: which keys hold the parts of a row.
     ///   - skippingBadLines: count malformed rows and continue (`--skip-bad-lines`).
     ///   - allowingNone: an empty file is allowed (validation data).
-    /// - Throws: `FileError`; `TrainingError.badLine`, `.badTable`, `.missingColumn`,
+    /// - Throws: `FileError`; `RowError.badLine`, `.badTable`, `.missingColumn`,
     ///   `.unreadDataFile`, `.noRows`, `.dataFileTooLarge`, `.tooManyRows`.
     package init(
         path: String, fields: RowFields = RowFields(), skippingBadLines: Bool = false,
@@ -51,7 +51,7 @@ package struct PairFile: Sendable {
             path: path, kind: file.kind, fields: fields, skippingBadLines: skippingBadLines)
         try file.mapped.withBytes { try reader.read($0) }
         guard allowingNone || !reader.rows.isEmpty else {
-            throw TrainingError.noRows(path: path, badLines: reader.badLineCount)
+            throw RowError.noRows(path: path, badLines: reader.badLineCount)
         }
         self.path = path
         rows = reader.rows
@@ -81,7 +81,7 @@ package struct PairFile: Sendable {
         var lines: [Int] = []
         var remarks: [RowRemarks] = []
         var badLineCount = 0
-        var badLines: [TrainingError] = []
+        var badLines: [RowError] = []
         var firstBadLine: LineFacts.BadLine?
         /// Of the first row, and its line.
         var form: (RowForm, line: Int)?
@@ -121,7 +121,7 @@ package struct PairFile: Sendable {
                     }
                 }
             } catch let problem as TableProblem {
-                throw TrainingError.badTable(path: path, problem: problem)
+                throw RowError.badTable(path: path, problem: problem)
             }
             if kind == .lines || kind == .list, !rows.isEmpty { try checkNames() }
         }
@@ -132,10 +132,10 @@ package struct PairFile: Sendable {
             guard let form = form?.0 else { return }
             for part in RowFields.Part.allCases where fields.given[part] != nil {
                 guard part.isUsed(by: form) else {
-                    throw TrainingError.unusedField(path: path, field: part.rawValue, form: form)
+                    throw RowError.unusedField(path: path, field: part.rawValue, form: form)
                 }
                 guard !absent.contains(part) else {
-                    throw TrainingError.missingColumn(
+                    throw RowError.missingColumn(
                         path: path, field: part.rawValue, column: fields.key(part), columns: [])
                 }
             }
@@ -146,7 +146,7 @@ package struct PairFile: Sendable {
             for part in RowFields.Part.allCases {
                 guard let key = fields.given[part], !columns.contains(where: { $0.isSame(as: key) })
                 else { continue }
-                throw TrainingError.missingColumn(
+                throw RowError.missingColumn(
                     path: path, field: part.rawValue, column: key, columns: columns)
             }
         }
@@ -250,7 +250,7 @@ package struct PairFile: Sendable {
 
         private func checkCount() throws {
             guard rows.count <= Limits.rows else {
-                throw TrainingError.tooManyRows(path: path, limit: Limits.rows)
+                throw RowError.tooManyRows(path: path, limit: Limits.rows)
             }
         }
 
@@ -270,7 +270,7 @@ package struct PairFile: Sendable {
         private mutating func pass(
             _ problem: LineProblem, number: Int, bytes: Range<Int>
         ) throws {
-            let bad = TrainingError.badLine(path: path, line: number, problem: problem)
+            let bad = RowError.badLine(path: path, line: number, problem: problem)
             guard skippingBadLines else { throw bad }
             badLineCount += 1
             if firstBadLine == nil {

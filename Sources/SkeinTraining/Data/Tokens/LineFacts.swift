@@ -16,7 +16,7 @@ package struct LineFacts: Sendable, Equatable {
         /// Where it is in the file, without the line end.
         package var bytes: Range<Int>
         /// What is wrong with it.
-        package var error: TrainingError
+        package var error: RowError
     }
 }
 

@@ -43,7 +43,7 @@ struct TokenSource {
     ///   - files: at least one.
     ///   - allowingNone: files without rows are allowed (validation data).
     /// - Returns: rows numbered through, and how many each file has.
-    /// - Throws: as `file`; `TrainingError.tooManyRows`.
+    /// - Throws: as `file`; `RowError.tooManyRows`.
     mutating func files(
         _ files: [WeightedFile], allowingNone: Bool = false
     ) throws -> (joined: EncodedFile, shares: [DataShares.Share]) {
@@ -132,11 +132,11 @@ struct DataFile: Sendable {
     /// Of the file's bytes.
     let digest: SHA256.Digest
 
-    /// - Throws: `FileError`; `TrainingError.dataFileTooLarge`, `.unreadDataFile`.
+    /// - Throws: `FileError`; `RowError.dataFileTooLarge`, `.unreadDataFile`.
     init(path: String) throws {
         let file = try MappedFile(path: path)
         guard file.count <= Limits.dataFileBytes else {
-            throw TrainingError.dataFileTooLarge(
+            throw RowError.dataFileTooLarge(
                 path: path, bytes: file.count, limit: Limits.dataFileBytes)
         }
         self.path = path

@@ -36,13 +36,13 @@ import Testing
     @Test("a folder without training rows is refused, and one in which two files could be meant")
     func unclearFolder() throws {
         try inFolder(["data/rows.parquet"]) { directory in
-            #expect(throws: TrainingError.noTrainingFile(directory: directory)) {
+            #expect(throws: RowError.noTrainingFile(directory: directory)) {
                 try DataFiles(path: directory)
             }
         }
         try inFolder(["train.csv", "train.json"]) { directory in
             #expect(
-                throws: TrainingError.severalDataFiles(
+                throws: RowError.severalDataFiles(
                     directory: directory, names: ["train.json", "train.csv"])
             ) {
                 try DataFiles(path: directory)
@@ -65,7 +65,7 @@ import Testing
         }
         try inFolder(["train-00000-of-00002.parquet"]) { directory in
             #expect(
-                throws: TrainingError.badShards(
+                throws: RowError.badShards(
                     directory: directory, names: ["train-00000-of-00002.parquet"])
             ) {
                 try DataFiles(path: directory)
@@ -88,7 +88,7 @@ import Testing
         }
         try inFolder(["train.jsonl", "valid.jsonl", "dev.jsonl"]) { directory in
             #expect(
-                throws: TrainingError.severalDataFiles(
+                throws: RowError.severalDataFiles(
                     directory: directory, names: ["valid.jsonl", "dev.jsonl"])
             ) { try DataFiles(path: directory) }
         }
@@ -164,12 +164,12 @@ import Testing
         let parts = ["train-00000-of-00003.parquet", "train-00002-of-00003.parquet"]
         try inFolder(parts.map { "train/" + $0 }) { directory in
             #expect(
-                throws: TrainingError.badShards(directory: directory + "/train", names: parts)
+                throws: RowError.badShards(directory: directory + "/train", names: parts)
             ) { try DataFiles(path: directory) }
         }
         try inFolder(["en/train.jsonl", "fr/train.jsonl"]) { directory in
             #expect(
-                throws: TrainingError.severalDataFiles(
+                throws: RowError.severalDataFiles(
                     directory: directory, names: ["en/", "fr/"])
             ) { try DataFiles(path: directory) }
         }
@@ -177,7 +177,7 @@ import Testing
             ["dataset_dict.json", "train/state.json"], ["state.json", "dataset_info.json"],
         ] {
             try inFolder(saved) { directory in
-                let error = TrainingError.savedDataset(directory: directory)
+                let error = RowError.savedDataset(directory: directory)
                 #expect(throws: error) { try DataFiles(path: directory) }
                 #expect(error.explanation.remedy.contains("load_from_disk"))
             }
@@ -218,7 +218,7 @@ import Testing
             let folder = try DataFiles(paths: [directory + "/f"]).train
             #expect(folder == [WeightedFile(path: directory + "/f/train.jsonl")])
             let f = directory + "/f"
-            #expect(throws: TrainingError.badDataList(option: "data", problem: .folder(path: f))) {
+            #expect(throws: RowError.badDataList(option: "data", problem: .folder(path: f))) {
                 try DataFiles(paths: [directory + "/a", f])
             }
         }
@@ -244,7 +244,7 @@ import Testing
                 ),
             ]
             for (text, problem) in cases {
-                let error = TrainingError.badDataList(option: "data", problem: problem)
+                let error = RowError.badDataList(option: "data", problem: problem)
                 #expect(throws: error, "\(text.prefix(100))") { try DataFiles(path: text) }
                 #expect(error.explanation.status == .usage)
             }
@@ -257,7 +257,7 @@ import Testing
                 RowFields("prompt=\(twins[0]),completion=\(twins[1])") != nil
                     && RowFields("prompt=\(twins[0]),completion=\(twins[0])") == nil)
             #expect(
-                throws: TrainingError.badDataList(option: "valid-data", problem: .weightOfHeldOut)
+                throws: RowError.badDataList(option: "valid-data", problem: .weightOfHeldOut)
             ) {
                 try DataFiles(path: a, validation: a + ":2")
             }
@@ -308,7 +308,7 @@ import Testing
     @Test("a folder where rows are evaluated names its held-out files")
     func folderToEvaluate() throws {
         try inFolder(["train.jsonl", "valid.jsonl"]) { folder in
-            let error = try #require(throws: TrainingError.self) {
+            let error = try #require(throws: RowError.self) {
                 try DataFiles.evaluated(folder, option: "test-data")
             }
             #expect(
@@ -316,7 +316,7 @@ import Testing
                     == "give its held-out rows: --test-data \(folder)/valid.jsonl")
         }
         try inFolder(["a.md"]) { folder in
-            let error = try #require(throws: TrainingError.self) {
+            let error = try #require(throws: RowError.self) {
                 try DataFiles.evaluated(folder)
             }
             #expect(error.explanation.remedy == "give --data a file in it")

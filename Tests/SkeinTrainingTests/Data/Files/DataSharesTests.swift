@@ -117,7 +117,7 @@ import Testing
             shares: [
                 .init(file: WeightedFile(path: "p", weight: 100), rowCount: Limits.rows / 64)
             ])
-        #expect(throws: TrainingError.tooManyRows(path: "p", limit: Limits.rows)) {
+        #expect(throws: RowError.tooManyRows(path: "p", limit: Limits.rows)) {
             try shares.applied(to: rows([0]))
         }
     }

@@ -72,12 +72,12 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.write("x", to: directory + "/a.xlsx")
             #expect(
-                throws: TrainingError.unreadDataFile(
+                throws: RowError.unreadDataFile(
                     path: directory + "/a.xlsx", kind: ".xlsx", remedy: .convert)
             ) { _ = try DataFiles(path: directory) }
             try FileManager.default.removeItem(atPath: directory + "/a.xlsx")
             try AtomicFile.write("x", to: directory + "/a.pkl")
-            #expect(throws: TrainingError.noTrainingFile(directory: directory)) {
+            #expect(throws: RowError.noTrainingFile(directory: directory)) {
                 _ = try DataFiles(path: directory)
             }
         }
@@ -89,7 +89,7 @@ import Testing
             ("a.jsonl.gz", DataFileRemedy.unpack("gunzip")), ("a.csv.zst", .unpack("unzstd")),
             ("a.arrow", .convert), ("A.XLSX", .convert),
         ] {
-            let error = try #require(throws: TrainingError.self) {
+            let error = try #require(throws: RowError.self) {
                 try DataFileKind(path: name, bytes: UnsafeRawBufferPointer(start: nil, count: 0))
             }
             guard case .unreadDataFile(name, _, remedy) = error else {

@@ -44,11 +44,11 @@ import Testing
     @Test("an empty table has no rows, and a refused one says what it has")
     func refused() throws {
         let empty = TestPaths.fixture("tables/flat-empty.parquet")
-        #expect(throws: TrainingError.noRows(path: empty, badLines: 0)) {
+        #expect(throws: RowError.noRows(path: empty, badLines: 0)) {
             try PairFile(path: empty)
         }
         let brotli = TestPaths.fixture("tables/refused-brotli.parquet")
-        let error = try #require(throws: TrainingError.self) { try PairFile(path: brotli) }
+        let error = try #require(throws: RowError.self) { try PairFile(path: brotli) }
         guard case .badTable(brotli, _) = error else {
             Issue.record("\(error)")
             return

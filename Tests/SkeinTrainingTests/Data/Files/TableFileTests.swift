@@ -143,7 +143,7 @@ import Testing
 
     @Test("a column that is not there is an error that names those that are")
     func missingColumn() throws {
-        let error = try #require(throws: TrainingError.self) {
+        let error = try #require(throws: RowError.self) {
             try read("a,b\n1,2\n", as: "a.csv", "prompt=question")
         }
         guard case .missingColumn(_, "prompt", "question", ["a", "b"]) = error else {
@@ -153,7 +153,7 @@ import Testing
         #expect(
             error.explanation.what
                 == "there is no column \"question\"; the columns are \"a\", \"b\"")
-        let line = try #require(throws: TrainingError.self) {
+        let line = try #require(throws: RowError.self) {
             try read(#"{"a": "1"}"#, as: "a.jsonl", "prompt=question")
         }
         guard case .badLine(_, 1, .missing(field: "question", "prompt", ["a"])) = line else {
@@ -165,7 +165,7 @@ import Testing
     @Test("a row with too few cells names its line, and can be skipped; a torn quote cannot")
     func badRows() throws {
         let csv = "prompt,completion\na\nb,c\n"
-        let error = try #require(throws: TrainingError.self) { try read(csv, as: "a.csv") }
+        let error = try #require(throws: RowError.self) { try read(csv, as: "a.csv") }
         guard case .badLine(_, 2, .cells) = error else {
             Issue.record("\(error)")
             return
@@ -174,7 +174,7 @@ import Testing
         #expect(kept.rows == [.pair(prompt: "b", completion: "c")])
         #expect(kept.badLineCount == 1 && kept.badLines == [kept.firstBadLine?.error])
         for skipping in [false, true] {
-            let torn = try #require(throws: TrainingError.self) {
+            let torn = try #require(throws: RowError.self) {
                 try read("prompt,completion\na,b\n\"a,b\n", as: "a.csv", skippingBadLines: skipping)
             }
             guard case .badTable(_, .tornQuote(line: 3)) = torn else {
