@@ -1,11 +1,19 @@
+/// Bounds that others know, too.
+package enum RowLimits {
+    /// Rows of a file. Random numbers are addressed by row, with 32 bits.
+    package static let rows = 1 << 31
+
+    /// Tokens of a row, also where it is cut into several sequences, and of a micro-batch: more than any
+    /// context that a machine without accelerators can train. Half of what a lease carries, so that a
+    /// micro-batch of `--micro-batch-tokens` and one row still fit.
+    package static let tokens = 1 << 20
+}
+
 /// Bounds on everything that this room reads, with their arithmetic.
 enum Limits {
-    /// One row as JSON, as much as SkeinTraining takes for a line: 16 MiB of text is about 4 million
+    /// One row as JSON, as much as a line of a data file may have: 16 MiB of text is about 4 million
     /// tokens, thirty times the longest context of a model that a CPU can train.
     static let rowBytes = 16 << 20
-
-    /// Rows of a file, as many as SkeinTraining takes: random numbers are addressed by row, with 32 bits.
-    static let rows = 1 << 31
 
     /// Columns of a table. Data for training has below 50; a thousand columns are a matrix of numbers.
     static let columns = 1024
@@ -53,7 +61,7 @@ enum Limits {
     static func values(of fileBytes: Int) -> Int { (8 << 20) + 256 * fileBytes }
 
     /// All rows as JSON. A system prompt that each row repeats stands in the file once; 64 times the file
-    /// is more than was seen of real data (2 to 20 times). Not above what SkeinTraining takes as a file.
+    /// is more than was seen of real data (2 to 20 times). Not above what a data file may have.
     static func rowsBytes(of fileBytes: Int) -> Int {
         min(8 << 30, (256 << 20) + 64 * fileBytes)
     }

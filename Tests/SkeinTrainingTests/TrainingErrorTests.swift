@@ -8,8 +8,8 @@ import Testing
         .badOption(flag: "rank", value: "0", allowed: "a whole number"),
         .unknownOption(name: "x"), .noReference(loss: "orpo"),
         .layersOutOfRange(layers: "40", layerCount: 30),
-        .outputNotEmpty(path: "o"), .outputInUse(path: "o"), .takenOver(path: "o", own: 1, found: 2),
-        .notARunDirectory(path: "o"),
+        .outputNotEmpty(path: "o"), .outputInUse(path: "o"),
+        .takenOver(path: "o", own: 1, found: 2), .notARunDirectory(path: "o"),
         .resumeDiffers(
             path: "o", differences: [.init(field: "rank", recorded: "8", requested: "9")]),
         .lengthFixed(path: "o/run.json", recorded: 3, requested: 6, option: "--schedule linear"),

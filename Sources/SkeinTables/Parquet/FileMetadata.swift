@@ -35,7 +35,9 @@ struct FileMetadata {
                     let group = try RowGroup(
                         &reader, leaves: schema.leaves, fileBytes: fileBytes)
                     counted += group.rowCount
-                    guard counted <= Limits.rows else { throw .tooManyRows(limit: Limits.rows) }
+                    guard counted <= RowLimits.rows else {
+                        throw .tooManyRows(limit: RowLimits.rows)
+                    }
                 }
             case 8: throw .encrypted
             default: try reader.skip(field)

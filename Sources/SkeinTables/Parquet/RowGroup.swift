@@ -50,7 +50,7 @@ struct RowGroup {
         guard group.chunks.count == leaves.count else {
             throw reader.damaged("has a row group of \(group.chunks.count) columns")
         }
-        guard group.rowCount <= Limits.rows else { throw .tooManyRows(limit: Limits.rows) }
+        guard group.rowCount <= RowLimits.rows else { throw .tooManyRows(limit: RowLimits.rows) }
         for (chunk, leaf) in zip(group.chunks, leaves) {
             if chunk.isEncrypted { throw .encrypted }
             guard !chunk.isInAnotherFile else { throw reader.damaged("has rows in another file") }

@@ -125,7 +125,9 @@ package struct DelimitedTable {
         var count = 0
         while let row = try rows.next(into: &cells, limit: fields.count) {
             count += 1
-            guard count <= Limits.rows else { throw TableProblem.tooManyRows(limit: Limits.rows) }
+            guard count <= RowLimits.rows else {
+                throw TableProblem.tooManyRows(limit: RowLimits.rows)
+            }
             try body(result(row, cells))
         }
     }

@@ -31,7 +31,9 @@ package struct JSONList {
         }
         while true {
             row += 1
-            guard row <= Limits.rows else { throw TableProblem.tooManyRows(limit: Limits.rows) }
+            guard row <= RowLimits.rows else {
+                throw TableProblem.tooManyRows(limit: RowLimits.rows)
+            }
             let (result, end) = try element(row, at: place)
             try body(result)
             scanner = JSONScanner(bytes, at: end)

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 
 /// What there is to know of data before anything is trained: how long the rows are, and which of
 /// them would silently hurt.
@@ -58,7 +59,7 @@ package struct DataStudy: Sendable {
     ) throws {
         let whole = try RowEncoder(
             encoder: encoder.encoder, format: encoder.format, trainedTurns: encoder.trainedTurns,
-            maximumLength: RecipeOptions.mostTokens, comparesAnswers: encoder.comparesAnswers,
+            maximumLength: RowLimits.tokens, comparesAnswers: encoder.comparesAnswers,
             chunkLength: encoder.chunkLength)
         let reader = Reader(
             encoder: whole, maximumLength: encoder.maximumLength, fields: fields,
@@ -201,10 +202,10 @@ package struct DataStudy: Sendable {
                         maximumLength: maximumLength)
                 }.filter { $0.lossTokenCount > 0 }
                 if encoder.comparesAnswers, kept.count < 2 || kept[0] == kept[1] { kept = [] }
-                if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > Limits.rowTokens {
+                if kept.count > 1, kept.reduce(0, { $0 + $1.ids.count }) > RowLimits.tokens {
                     throw RowError.rewrittenTooLong(
                         path: path, line: pairs.lines[number],
-                        limit: "\(Limits.rowTokens) tokens")
+                        limit: "\(RowLimits.tokens) tokens")
                 }
                 try encoder.check(kept, path: path, line: pairs.lines[number])
                 return Row(

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 import SkeinText
 
 /// The rows of a file that can be trained on, encoded, and counts of the others.
@@ -85,7 +86,7 @@ extension RowEncoder {
     ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`;
     ///   `TokenizerError.textTooSlow`, `.noEmbedding`.
     package func encode(_ file: PairFile) throws -> EncodedRows {
-        try encode(file, rowTokens: Limits.rowTokens)
+        try encode(file, rowTokens: RowLimits.tokens)
     }
 
     func encode(_ file: PairFile, rowTokens: Int) throws -> EncodedRows {
@@ -102,7 +103,7 @@ extension RowEncoder {
     /// - Returns: the rows, whether they can be trained on or not.
     /// - Throws: as `encode`.
     func encodeWithRemarks(
-        _ file: PairFile, rowTokens: Int = Limits.rowTokens, checksTokens: Bool = true
+        _ file: PairFile, rowTokens: Int = RowLimits.tokens, checksTokens: Bool = true
     ) throws -> EncodedPairs {
         var (remarks, lines): ([RowRemarks], [Int]) = ([], [])
         remarks.reserveCapacity(file.rows.count)
@@ -119,8 +120,8 @@ extension RowEncoder {
             } catch {
                 throw Self.placed(error, path: file.path, line: file.lines[index])
             }
-            guard lines.count + units.count <= Limits.rows else {
-                throw RowError.tooManyRows(path: file.path, limit: Limits.rows)
+            guard lines.count + units.count <= RowLimits.rows else {
+                throw RowError.tooManyRows(path: file.path, limit: RowLimits.rows)
             }
             for drafts in units {
                 let number = lines.count

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 
 /// A row's tokens by their SHA-256, as the index has them.
 struct FeatureName: Hashable, Sendable {
@@ -62,7 +63,7 @@ struct FeatureRecord {
             return nil
         }
         let tokens = UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 32, as: UInt32.self))
-        guard (1...Limits.rowTokens).contains(Int(tokens)) else { return nil }
+        guard (1...RowLimits.tokens).contains(Int(tokens)) else { return nil }
         name = FeatureName(UnsafeRawBufferPointer(rebasing: head[..<32]))
         self.tokens = Int(tokens)
     }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinTables
 import SkeinTensors
 import SkeinText
 
@@ -242,7 +243,7 @@ package struct RecipeOptions: OptionTable {
 
     /// Tokens of a row and of a micro-batch: more than any context that a machine without
     /// accelerators can train.
-    package static let mostTokens = 1 << 20
+    package static let mostTokens = RowLimits.tokens
 
     package static let table = RecipeOptions()
     package static let options = list(table)

@@ -93,7 +93,7 @@ package struct DataFiles: Sendable, Equatable {
 
     /// `--data` as it was given, without the folders that files are in, but for as many as tell two of
     /// them apart.
-    static func withoutFolders(_ path: String) -> String {
+    package static func withoutFolders(_ path: String) -> String {
         // What cannot be read as a list is the name of one file.
         guard let list = try? DataList(path, option: "data"),
             list.files.count > 1 || list.files[0].weight != 1
@@ -112,7 +112,7 @@ package struct DataFiles: Sendable, Equatable {
     }
 
     /// A path without dots, by its bytes: the same letters composed in another way are another name.
-    static func place(of path: String) -> [UInt8] {
+    package static func place(of path: String) -> [UInt8] {
         Array(URL(fileURLWithPath: path).standardizedFileURL.path.utf8)
     }
 

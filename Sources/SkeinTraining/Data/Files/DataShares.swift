@@ -1,16 +1,27 @@
+import SkeinTables
+
 /// How often the rows of each file of a run stand in an epoch (`--data A.jsonl:2,B.jsonl:0.5`).
 ///
 /// Of a weight w, each row of the file stands there floor(w) times, and the rest of w is a part of the
 /// file's training rows that each epoch draws anew (`EpochDraw`). Which rows are held out for
 /// validation is decided before, so that no copy of them is trained on.
-struct DataShares {
+package struct DataShares {
     /// A file's weight and its rows, whether they can be trained on or not.
-    struct Share {
-        let file: WeightedFile
-        let rowCount: Int
+    package struct Share {
+        package let file: WeightedFile
+        package let rowCount: Int
+
+        package init(file: WeightedFile, rowCount: Int) {
+            self.file = file
+            self.rowCount = rowCount
+        }
     }
 
-    let shares: [Share]
+    package let shares: [Share]
+
+    package init(shares: [Share]) {
+        self.shares = shares
+    }
 
     /// The training rows: file after file, copy after copy, each in file order.
     ///
@@ -21,7 +32,8 @@ struct DataShares {
     /// - Parameter rows: sequences of the rows that are trained on, numbered through over all files.
     /// - Returns: `rows` itself if every weight is 1; which of them an epoch has, unless it has all.
     /// - Throws: `RowError.tooManyRows`.
-    func applied(to rows: [TokenizedRow]) throws -> (rows: [TokenizedRow], draw: EpochDraw?) {
+    package func applied(to rows: [TokenizedRow]) throws -> (rows: [TokenizedRow], draw: EpochDraw?)
+    {
         guard shares.contains(where: { $0.file.weight != 1 }) else { return (rows, nil) }
         let total = shares.reduce(0) { $0 + $1.rowCount }
         let groups = TokenizedRow.groups(of: rows)
@@ -34,8 +46,8 @@ struct DataShares {
             while next < groups.count, rows[groups[next].lowerBound].number < end { next += 1 }
             let own = groups[first..<next]
             let copies = share.file.copies
-            guard (copies + 1) * total <= Limits.rows else {
-                throw RowError.tooManyRows(path: share.file.path, limit: Limits.rows)
+            guard (copies + 1) * total <= RowLimits.rows else {
+                throw RowError.tooManyRows(path: share.file.path, limit: RowLimits.rows)
             }
             func append(copy: Int, drawing drawn: (Int, UInt32)? = nil) {
                 for group in own {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 
 extension EncodedFile {
     /// Several files as one: rows are numbered through, file after file.
@@ -20,8 +21,8 @@ extension EncodedFile {
         for (part, file) in zip(parts, files) {
             rows += part.encoded.rows.map { $0.renumbered($0.number + facts.rowCount) }
             facts.add(part.lines)
-            guard facts.rowCount <= Limits.rows else {
-                throw RowError.tooManyRows(path: file.path, limit: Limits.rows)
+            guard facts.rowCount <= RowLimits.rows else {
+                throw RowError.tooManyRows(path: file.path, limit: RowLimits.rows)
             }
         }
         lines = facts

@@ -249,8 +249,8 @@ package struct PairFile: Sendable {
         }
 
         private func checkCount() throws {
-            guard rows.count <= Limits.rows else {
-                throw RowError.tooManyRows(path: path, limit: Limits.rows)
+            guard rows.count <= RowLimits.rows else {
+                throw RowError.tooManyRows(path: path, limit: RowLimits.rows)
             }
         }
 
@@ -282,26 +282,5 @@ package struct PairFile: Sendable {
         private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
             line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         }
-    }
-}
-
-/// The lines of a buffer without their line ends, numbered from 1. No bytes are copied.
-struct ByteLines: Sequence, IteratorProtocol {
-    private var rest: UnsafeRawBufferPointer
-    private var number = 0
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        rest = bytes
-    }
-
-    mutating func next() -> (number: Int, line: UnsafeRawBufferPointer)? {
-        guard let base = rest.baseAddress, !rest.isEmpty else { return nil }
-        number += 1
-        let newline = memchr(base, 0x0A, rest.count).map { UnsafeRawPointer($0) - base }
-        let end = newline ?? rest.count
-        var line = UnsafeRawBufferPointer(rebasing: rest[..<end])
-        rest = UnsafeRawBufferPointer(rebasing: rest[Swift.min(end + 1, rest.count)...])
-        if line.last == 0x0D { line = UnsafeRawBufferPointer(rebasing: line.dropLast()) }
-        return (number, line)
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 
 extension TokenCacheFile {
     /// Reads a file of the cache and trusts nothing in it.
@@ -51,7 +52,7 @@ extension TokenCacheFile {
             guard bytes[TokenCacheFile.magic.count...].starts(with: key.digest.bytes) else {
                 throw TokenCacheFlaw.otherKey
             }
-            header.rowCount = try number("row count", limit: Limits.rows)
+            header.rowCount = try number("row count", limit: RowLimits.rows)
             header.badLineCount = try number("count of bad lines")
             header.badLineNumber = try number("bad line")
             header.badLineStart = try number("bad line's start", limit: data.mapped.count)

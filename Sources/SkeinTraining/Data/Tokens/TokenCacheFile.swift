@@ -95,7 +95,7 @@ enum TokenCacheFile {
         }
         try (magic + key.digest.bytes).withUnsafeBytes { try put($0) }
         try header(of: file).words.map(\.littleEndian).withUnsafeBytes { try put($0) }
-        // Numbers, lengths and positions are below 2^31 (`Limits.rows`, --max-length).
+        // Numbers, lengths and positions are below 2^31 (`RowLimits.rows`, --max-length).
         var words: [UInt32] = []
         func flush(above limit: Int) throws {
             guard words.count > limit else { return }

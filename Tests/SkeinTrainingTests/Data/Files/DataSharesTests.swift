@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinTables
 import Testing
 
 @testable import SkeinTraining
@@ -115,9 +116,9 @@ import Testing
     func tooMany() {
         let shares = DataShares(
             shares: [
-                .init(file: WeightedFile(path: "p", weight: 100), rowCount: Limits.rows / 64)
+                .init(file: WeightedFile(path: "p", weight: 100), rowCount: RowLimits.rows / 64)
             ])
-        #expect(throws: RowError.tooManyRows(path: "p", limit: Limits.rows)) {
+        #expect(throws: RowError.tooManyRows(path: "p", limit: RowLimits.rows)) {
             try shares.applied(to: rows([0]))
         }
     }
