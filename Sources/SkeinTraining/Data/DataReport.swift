@@ -45,13 +45,14 @@ package struct DataReport: Sendable, Equatable {
     ///   - validation: rows of the validation file, if there is one.
     ///   - test: rows of the test files, if there are some.
     ///   - unread: data files that look like held-out rows and are not read.
-    ///   - plan: of the run.
-    ///   - configuration: of the run.
+    ///   - steps: of the run.
+    ///   - epochs: that it begins.
+    ///   - warnings: of the plan, which come after those of the rows.
     ///   - encoder: that encoded the rows.
     package init(
         lines: LineFacts, encoded: EncodedRows, split: Split, trainingRows: Int,
-        validation: EncodedRows?, test: EncodedRows? = nil, unread: [String] = [], plan: StepPlan,
-        configuration: TrainingConfiguration, encoder: RowEncoder
+        validation: EncodedRows?, test: EncodedRows? = nil, unread: [String] = [], steps: Int,
+        epochs: Int, warnings: [DataWarning], encoder: RowEncoder
     ) {
         let groups = encoded.groups
         rows = groups.count
@@ -65,18 +66,18 @@ package struct DataReport: Sendable, Equatable {
         badLines = lines.badLineCount
         self.trainingRows = trainingRows
         validationRows = validation?.groups.count ?? split.validation.count
-        steps = plan.stepCount
-        epochs = plan.epochCount
+        self.steps = steps
+        self.epochs = epochs
         format = encoder.format
         examples = split.training.prefix(Self.mostExamples).map {
             Self.parts(encoded.rows[groups[$0].lowerBound], decode: encoder.encoder.decode)
         }
         example = examples.first.map(Self.marked) ?? ""
-        warnings =
-            DataWarning.all(
+        self.warnings =
+            DataWarning.ofRows(
                 lines: lines, encoded: encoded, split: split, validation: validation, test: test,
-                plan: plan, configuration: configuration, format: encoder.format)
-            + (unread.isEmpty ? [] : [.unread(unread)])
+                maximumLength: encoder.maximumLength, format: encoder.format)
+            + warnings + (unread.isEmpty ? [] : [.unread(unread)])
     }
 
     /// The report as lines of text, without the warnings.

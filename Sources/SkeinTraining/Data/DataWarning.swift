@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinTensors
 
 /// Something in the data or the plan that usually means a disappointing adapter.
 package enum DataWarning: Sendable, Equatable {
@@ -29,37 +28,6 @@ package enum DataWarning: Sendable, Equatable {
     /// Rounds of local steps, too few for the outer momentum that is meant for hundreds; `rate` fits
     /// better, without a momentum.
     case fewRounds(count: Int, rate: Double)
-
-    static func all(
-        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
-        test: EncodedRows? = nil, plan: StepPlan, configuration: TrainingConfiguration,
-        format: PromptFormat
-    ) -> [DataWarning] {
-        var warnings = ofRows(
-            lines: lines, encoded: encoded, split: split, validation: validation, test: test,
-            maximumLength: configuration.maxLength, format: format)
-        let steps = plan.scheduledSteps
-        if steps < 20 {
-            warnings.append(
-                .fewSteps(count: steps, isGiven: configuration.iterations != nil))
-        }
-        let warmupSteps = configuration.learningRates(stepCount: steps).warmupSteps
-        if warmupSteps >= steps {
-            warnings.append(.allWarmup(warmupSteps: warmupSteps, steps: steps))
-        }
-        if configuration.preferenceLoss?.kind == .dpo, configuration.initAdapter != nil,
-            configuration.reference == nil
-        {
-            warnings.append(.referenceWithoutAdapter)
-        }
-        if let local = plan.local, plan.stepCount < fewRounds,
-            configuration.outerMomentum == nil, configuration.outerLearningRate == nil
-        {
-            let rate = (10 * Double(local.workers).squareRoot()).rounded() / 10
-            warnings.append(.fewRounds(count: plan.stepCount, rate: rate))
-        }
-        return warnings
-    }
 
     /// What there is to say of the data, whatever the plan.
     ///
@@ -101,9 +69,6 @@ package enum DataWarning: Sendable, Equatable {
         warnings += repetitions(encoded, split, validation, test)
         return warnings + remarks(lines, format)
     }
-
-    /// A momentum of 0.9 takes about ten rounds to build up. docs/SLOW-LINKS.md has what was measured.
-    private static let fewRounds = 50
 
     private static func repetitions(
         _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?, _ test: EncodedRows?

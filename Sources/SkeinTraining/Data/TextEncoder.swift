@@ -1,6 +1,5 @@
 import SkeinBasics
 import SkeinJSON
-import SkeinModels
 import SkeinText
 
 /// What the training data needs from a tokenizer and its chat template, as functions, so that rows
@@ -42,7 +41,7 @@ package struct TextEncoder: Sendable {
     package var templateDigest: SHA256.Digest?
 
     /// What `encodeWhole` puts before a text; nil if nothing.
-    var beginToken: String? {
+    package var beginToken: String? {
         // The empty text is not too long for any expression.
         guard let ids = try? encodeWhole(""), let bare = try? encode("") else { return nil }
         return ids.isEmpty || ids == bare ? nil : decode(ids)
@@ -81,32 +80,6 @@ package struct TextEncoder: Sendable {
 }
 
 extension TextEncoder {
-    /// The tokenizer and the chat template that came with a model.
-    ///
-    /// - Parameters:
-    ///   - model: of the tokenizer, and of the template unless another one is given.
-    ///   - given: which template, and what it sees.
-    ///   - allowingUnusedArguments: whether arguments may be unknown to the template.
-    /// - Throws: `TokenizerError`, `TemplateError`, `ChatTemplateError`, `FileError`.
-    package init(
-        model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings(),
-        allowingUnusedArguments: Bool = false
-    ) throws {
-        let tokenizer = try Tokenizer(
-            model: model.raw, embeddings: model.configuration.vocabularySize)
-        let chat = try ChatRenderer(model.raw, given, tokenizer.embedded(in: nil))
-        // An error of a template that only tools need waits for them.
-        let template = try chat?.template
-        if !allowingUnusedArguments, let chat { try given.check(chat.templates) }
-        self.init(tokenizer: tokenizer, chat: chat)
-        templateDigest = template.map { SHA256.digest(of: $0.source) }
-        let other = try given.source(for: model.raw, hasTools: true)?.text
-        digest = Self.digest(
-            tokenizer: tokenizer, template: template.map { ($0.source, given.today) },
-            toolTemplate: other.map { $0.isSame(as: template?.source ?? "") } == true ? nil : other,
-            arguments: given.arguments)
-    }
-
     /// Texts are encoded whatever their ids: a token that is cut off with the end of its row needs no
     /// embedding. `check` is for what is left.
     ///

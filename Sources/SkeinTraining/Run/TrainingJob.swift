@@ -167,7 +167,8 @@ package struct TrainingJob: Sendable {
         report = DataReport(
             lines: file.lines, encoded: encoded, split: split,
             trainingRows: plan.rowsPerEpoch, validation: held?.encoded, test: tested?.encoded,
-            unread: files.unread, plan: plan, configuration: configuration, encoder: encoder)
+            unread: files.unread, steps: plan.stepCount, epochs: plan.epochCount,
+            warnings: DataWarning.ofPlan(plan, configuration), encoder: encoder)
         var runFile = RunFile(
             version: version,
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),

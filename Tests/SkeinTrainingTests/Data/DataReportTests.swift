@@ -35,8 +35,8 @@ import Testing
             return DataReport(
                 lines: training.facts(made), encoded: encoded, split: split,
                 trainingRows: split.training.count, validation: held, test: tested,
-                plan: plan,
-                configuration: configuration, encoder: encoder)
+                steps: plan.stepCount, epochs: plan.epochCount,
+                warnings: DataWarning.ofPlan(plan, configuration), encoder: encoder)
         }
     }
 

@@ -47,7 +47,7 @@ struct TokenCacheKey: Sendable, Hashable {
 
 extension TextEncoder {
     /// SHA-256 of everything that turns a text or a conversation into ids.
-    static func digest(
+    package static func digest(
         tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?,
         toolTemplate: String? = nil, arguments: [JSONField] = []
     ) -> SHA256.Digest {
