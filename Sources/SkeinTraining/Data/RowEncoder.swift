@@ -83,9 +83,9 @@ package struct RowEncoder: Sendable {
     }
 
     /// Ids and loss positions of one row before the cut.
-    struct Draft {
-        var ids: [Int32] = []
-        var targets: [Range<Int>] = []
+    package struct Draft {
+        package var ids: [Int32] = []
+        package var targets: [Range<Int>] = []
         /// What the template made of the row.
         var remarks = RowRemarks()
 
@@ -109,7 +109,7 @@ package struct RowEncoder: Sendable {
     /// - Returns: at least one draft; of a pair of answers two, the chosen one first.
     /// - Throws: `RowError.conversationWithoutTemplate` and `.noEndOfTurn` (without a place,
     ///   which the caller knows), `.noEndToken`, `ChatSequenceError`, and what the template throws.
-    func drafts(_ row: PairRow) throws -> [Draft] {
+    package func drafts(_ row: PairRow) throws -> [Draft] {
         guard case .preference(let chosen, let rejected) = row else {
             guard !comparesAnswers else {
                 throw RowError.otherLoss(path: "", line: 0, isPreference: false)

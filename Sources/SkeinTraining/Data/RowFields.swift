@@ -120,13 +120,13 @@ package struct RowFields: Sendable, Hashable {
     static let label = "label"
 
     /// In a fixed order, for digests and for run.json.
-    var text: String {
+    package var text: String {
         Part.allCases.compactMap { part in given[part].map { "\(part.rawValue)=\($0)" } }
             .joined(separator: ",")
     }
 
     /// Two accepted texts as one.
-    static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
+    package static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
         let text = first + "," + second
         guard let both = RowFields(text) else { throw .repeatedName }
         return both.text

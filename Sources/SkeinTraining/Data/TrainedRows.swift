@@ -6,7 +6,7 @@ package struct TrainedRows {
     /// Rows without those that repeat another one.
     var distinctCount: Int { contents.count }
 
-    init(_ rows: [ArraySlice<TokenizedRow>]) {
+    package init(_ rows: [ArraySlice<TokenizedRow>]) {
         contents = Set(rows.map(\.content))
         let asked = rows.reduce(into: [ArraySlice<Int32>: Int]()) { counts, row in
             if let prompt = row.prompt { counts[prompt, default: 0] += 1 }
@@ -21,7 +21,7 @@ package struct TrainedRows {
     ///   - held: rows that are not meant to be trained on.
     ///   - isTest: whether they are test rows, not validation rows.
     /// - Returns: a warning for each number that is not 0.
-    func warnings(of held: [ArraySlice<TokenizedRow>], isTest: Bool) -> [DataWarning] {
+    package func warnings(of held: [ArraySlice<TokenizedRow>], isTest: Bool) -> [DataWarning] {
         let others = held.filter { !contents.contains($0.content) }
         let (known, asked) = (
             held.count - others.count, others.count { $0.prompt.map(prompts.contains) ?? false }

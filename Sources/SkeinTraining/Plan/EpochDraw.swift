@@ -6,20 +6,20 @@ import SkeinBasics
 /// depends on the seed, the file's place and the epoch.
 package struct EpochDraw: Sendable, Equatable {
     /// Neighbours among the training rows.
-    struct Piece: Sendable, Equatable {
-        let rows: Range<Int>
+    package struct Piece: Sendable, Equatable {
+        package let rows: Range<Int>
         /// How many of them stand in an epoch, and the place of their file; nil: all.
-        let drawn: (count: Int, place: UInt32)?
+        package let drawn: (count: Int, place: UInt32)?
 
-        static func == (a: Piece, b: Piece) -> Bool {
+        package static func == (a: Piece, b: Piece) -> Bool {
             a.rows == b.rows && a.drawn?.count == b.drawn?.count && a.drawn?.place == b.drawn?.place
         }
     }
 
-    let pieces: [Piece]
+    package let pieces: [Piece]
 
     /// Rows of an epoch.
-    var rowCount: Int { pieces.reduce(0) { $0 + ($1.drawn?.count ?? $1.rows.count) } }
+    package var rowCount: Int { pieces.reduce(0) { $0 + ($1.drawn?.count ?? $1.rows.count) } }
 
     /// The training rows that stand in an epoch, ascending.
     ///
@@ -27,7 +27,7 @@ package struct EpochDraw: Sendable, Equatable {
     ///   - epoch: counted from 1.
     ///   - seed: of the run.
     /// - Returns: their indices.
-    func rows(ofEpoch epoch: Int, seed: UInt64) -> [Int] {
+    package func rows(ofEpoch epoch: Int, seed: UInt64) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(rowCount)
         for piece in pieces {

@@ -1,26 +1,30 @@
 import SkeinText
-
-@testable import SkeinTraining
+import SkeinTraining
 
 /// A piece of a conversation that a test's template renders.
-struct ChatPiece {
-    var text: String
-    var turn: Int?
+package struct ChatPiece {
+    package var text: String
+    package var turn: Int?
+
+    package init(text: String, turn: Int? = nil) {
+        self.text = text
+        self.turn = turn
+    }
 }
 
 extension RowEncoder {
     /// The row's first sequence.
-    func draft(_ row: PairRow) throws -> Draft { try drafts(row)[0] }
+    package func draft(_ row: PairRow) throws -> Draft { try drafts(row)[0] }
 }
 
 /// One token for each character, and special tokens such as `<user>`: enough to see where borders
 /// and losses are.
-enum ToyTokenizer {
-    static let specials: [(text: String, id: Int32)] = [
+package enum ToyTokenizer {
+    package static let specials: [(text: String, id: Int32)] = [
         ("<end>", 1), ("<stop>", 2), ("<user>", 3), ("<bot>", 4), ("<sys>", 5),
     ]
 
-    static func encode(_ text: String) -> [Int32] {
+    package static func encode(_ text: String) -> [Int32] {
         var ids: [Int32] = []
         var rest = Substring(text)
         while let character = rest.first {
@@ -35,7 +39,7 @@ enum ToyTokenizer {
         return ids
     }
 
-    static func decode(_ ids: [Int32]) -> String {
+    package static func decode(_ ids: [Int32]) -> String {
         ids.map { id in
             specials.first { $0.id == id }?.text
                 ?? String(UnicodeScalar(UInt32(id - 100)).map(Character.init) ?? "?")
@@ -43,7 +47,7 @@ enum ToyTokenizer {
     }
 
     /// `<user>text<stop>\n<bot>text<stop>\n`, and `<bot>` as the generation prompt.
-    static func render(_ turns: [ChatTurn], _ addsGenerationPrompt: Bool) -> [ChatPiece] {
+    package static func render(_ turns: [ChatTurn], _ addsGenerationPrompt: Bool) -> [ChatPiece] {
         var pieces: [ChatPiece] = []
         for (index, turn) in turns.enumerated() {
             let opening =
@@ -60,7 +64,7 @@ enum ToyTokenizer {
         return pieces
     }
 
-    static func encoder(
+    package static func encoder(
         chat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])? = render, endID: Int32? = 1
     ) -> TextEncoder {
         TextEncoder(

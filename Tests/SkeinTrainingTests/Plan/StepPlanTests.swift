@@ -197,4 +197,13 @@ import Testing
         #expect(batches.map(\.lossTokenCount) == [4, 4])
         #expect(plan.step(2).microBatches(of: rows).map { $0.rows.map(\.number) } == [[4]])
     }
+
+    @Test("the sequences of one row stay together in split, plan and micro-batch")
+    func groups() throws {
+        let rows = [0, 1, 1, 2, 4].map { TokenizedRow(number: $0, ids: [1, 2], targets: [1..<2]) }
+        #expect(TokenizedRow.groups(of: rows) == [0..<1, 1..<3, 3..<4, 4..<5])
+        let step = PlannedStep(step: 1, epoch: 1, endsEpoch: true, microBatches: [[1, 3], [0]])
+        let batches = step.microBatches(of: rows, groups: TokenizedRow.groups(of: rows))
+        #expect(batches.map { $0.rows.map(\.number) } == [[1, 1, 4], [0]])
+    }
 }

@@ -11,21 +11,21 @@ package struct TokenOrigin: Sendable, Equatable {
 }
 
 /// Encoded data files: from the cache if it has them, else encoded from their lines.
-struct TokenSource {
-    let encoder: RowEncoder
+package struct TokenSource {
+    package let encoder: RowEncoder
     /// `--field`.
-    let fields: RowFields
+    package let fields: RowFields
     /// `--skip-bad-lines`.
-    let skippingBadLines: Bool
+    package let skippingBadLines: Bool
     /// The model's ids are below this.
-    let vocabularySize: Int
+    package let vocabularySize: Int
     /// nil: every row is encoded.
-    let cache: TokenCache?
+    package let cache: TokenCache?
     /// Skein's version: another version does not use this one's tokens.
-    let version: String
-    private(set) var origin = TokenOrigin()
+    package let version: String
+    package private(set) var origin = TokenOrigin()
 
-    init(
+    package init(
         encoder: RowEncoder, fields: RowFields = RowFields(), skippingBadLines: Bool,
         vocabularySize: Int, cache: TokenCache?, version: String
     ) {
@@ -44,7 +44,7 @@ struct TokenSource {
     ///   - allowingNone: files without rows are allowed (validation data).
     /// - Returns: rows numbered through, and how many each file has.
     /// - Throws: as `file`; `RowError.tooManyRows`.
-    mutating func files(
+    package mutating func files(
         _ files: [WeightedFile], allowingNone: Bool = false
     ) throws -> (joined: EncodedFile, shares: [DataShares.Share]) {
         var parts: [EncodedFile] = []
