@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTensors
 
 /// How a layer turns queries and keys by their positions.

@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTensors
 
 /// What a `BatchDecoder` may hold; its memory follows from it, before anything is loaded.

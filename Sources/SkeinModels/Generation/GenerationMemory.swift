@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTensors
 
 /// Activations of one block of tokens, and each thread's scratch.

@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinTensors
 
 /// The way of tokens through the layers, for any number of sequences: weights, threads and memory

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// What a `BatchDecoder` holds at most, in bytes, by kind. Adapters come on top, each with its
 /// `GenerationProjections.byteCount`.
 package struct MemoryStatement: Sendable, Equatable {
@@ -16,20 +18,5 @@ package struct MemoryStatement: Sendable, Equatable {
     package var total: Int {
         [weightBytes, activationBytes, tableBytes, cacheBytes, prefixBytes]
             .reduce(0) { $0.saturatingPlus($1) }
-    }
-}
-
-/// Sizes that somebody else has named: what does not fit is `Int.max` and never a trap.
-extension Int {
-    /// The sum of two numbers that are not negative.
-    func saturatingPlus(_ other: Int) -> Int {
-        let (sum, overflows) = addingReportingOverflow(other)
-        return overflows ? .max : sum
-    }
-
-    /// The product of two numbers that are not negative.
-    func saturatingTimes(_ other: Int) -> Int {
-        let (product, overflows) = multipliedReportingOverflow(by: other)
-        return overflows ? .max : product
     }
 }
