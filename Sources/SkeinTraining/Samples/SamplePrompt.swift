@@ -1,6 +1,5 @@
 import Foundation
 import SkeinBasics
-import SkeinModels
 import SkeinText
 
 /// A prompt that the model answers after each validation (`--sample-prompt`), so that people can
@@ -31,14 +30,13 @@ extension RowEncoder {
 
     /// The run's sample prompts, encoded.
     ///
-    /// - Throws: `GenerationError.emptyPrompt`, `.promptTooLong`; `TokenizerError.noEmbedding`; as
-    ///   `promptIDs`.
+    /// - Throws: `SamplePromptError`; `TokenizerError.noEmbedding`; as `promptIDs`.
     func samplePrompts(_ texts: [String], contextLength: Int) throws -> [SamplePrompt] {
         try texts.map { text in
             let ids = try promptIDs(text)
-            guard !ids.isEmpty else { throw GenerationError.emptyPrompt }
+            guard !ids.isEmpty else { throw SamplePromptError.empty }
             guard ids.count < contextLength else {
-                throw GenerationError.promptTooLong(tokens: ids.count, limit: contextLength)
+                throw SamplePromptError.tooLong(tokens: ids.count, limit: contextLength)
             }
             do {
                 try encoder.check(ids)
