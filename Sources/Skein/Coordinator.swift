@@ -111,7 +111,8 @@ public final class Coordinator: Sendable {
         resuming: Bool, board: RunBoard = RunBoard()
     ) throws -> CoordinatorRun {
         try CoordinatorRun(
-            request(), options: options, resuming: resuming, log: log, board: board,
+            request(), options: options, resuming: resuming, log: log, samples: .generating,
+            board: board,
             check: { try adapter?.checkUnchanged($0) })
     }
 }

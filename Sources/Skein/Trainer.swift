@@ -90,7 +90,7 @@ public final class Trainer: Sendable {
 
     /// Reads and checks everything. This and the run that it returns use the calling thread.
     package func prepare(resuming: Bool) throws -> TrainingRun {
-        let run = try TrainingRun(request(), resuming: resuming)
+        let run = try TrainingRun(request(), resuming: resuming, samples: .generating)
         try adapter?.checkUnchanged(run.job)
         return run
     }

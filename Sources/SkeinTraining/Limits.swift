@@ -26,9 +26,6 @@ enum Limits {
     static let samplePrompts = 16
     static let samplePromptBytes = 4 << 10
 
-    /// Tokens of a sample: a few sentences. 0.5 s at 128 tokens per second.
-    static let sampleTokens = 64
-
     /// A line of metrics.jsonl or ledger.jsonl; those that Skein writes are below 400 bytes, those
     /// of samples below 40 KiB: a prompt and 64 tokens, each byte escaped as six.
     static let recordLineBytes = 64 << 10

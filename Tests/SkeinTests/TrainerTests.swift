@@ -31,7 +31,8 @@ import Testing
             let run = try TrainingRun(
                 RunRequest(
                     configuration: configuration, model: .path(model.path), data: data.path,
-                    output: output("reference-\(seed)"), tokenCache: nil), resuming: false)
+                    output: output("reference-\(seed)"), tokenCache: nil), resuming: false,
+                samples: .none)
             let ending = try run.run(report: { _ in }, shouldStop: { false })
             return try ending.directory.adapterDigest().description
         }

@@ -1,40 +1,39 @@
 import SkeinBasics
 import SkeinModels
 import SkeinTensors
+import SkeinTraining
 
 /// Answers the run's sample prompts with the adapter as it is after a validation.
 ///
 /// Always the most likely token, so that equal runs have equal samples, on any number of threads.
-/// The weights are loaded for the first samples and kept: about the bytes of the model's file. Used
-/// by the training loop's thread alone, which waits meanwhile.
-package final class SampleMaker {
-    private let job: TrainingJob
+/// The weights are loaded for the first samples and kept: about the bytes of the model's file.
+final class SampleMaker: SampleMaking {
+    /// Most tokens of a sample: a few sentences. 0.5 s at 128 tokens per second.
+    private static let mostTokens = 64
+
+    private let job: SkeinTraining.TrainingJob
     private let team: ComputeTeam
     private var weights: GenerationWeights?
 
     /// - Parameters:
     ///   - job: whose prompts, model and adapter shape are used.
     ///   - threads: that compute; nil: as many as processors that may be used.
-    package init(job: TrainingJob, threads: Int? = nil) {
+    init(job: SkeinTraining.TrainingJob, threads: Int? = nil) {
         self.job = job
         team = ComputeTeam(
             threadCount: threads ?? SystemProcessors.usable)
     }
 
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
-    package static func bytes(of job: TrainingJob) -> Int {
+    static func bytes(of job: SkeinTraining.TrainingJob) -> Int {
         guard let longest = job.samplePrompts.map(\.ids.count).max() else { return 0 }
         return job.model.weightBytes
             + DecoderSession.cacheBytes(
-                longest + Limits.sampleTokens, of: job.model.configuration)
+                longest + mostTokens, of: job.model.configuration)
     }
 
-    /// Samples for the parameters after a step, in the order of the prompts.
-    ///
     /// - Throws: `FormatError` when the weights cannot be read.
-    package func samples(
-        _ parameters: [Float], step: Int, epoch: Int
-    ) throws -> [SampleMetrics] {
+    func samples(_ parameters: [Float], step: Int, epoch: Int) throws -> [SampleMetrics] {
         try job.samplePrompts.map { prompt in
             let tokens = try answer(prompt, parameters)
             return SampleMetrics(
@@ -48,7 +47,7 @@ package final class SampleMaker {
         let loaded = try weights ?? GenerationWeights(model: job.model, team: team, check: {})
         weights = loaded
         let room = job.model.configuration.contextLength - prompt.ids.count
-        let most = min(Limits.sampleTokens, room)
+        let most = min(Self.mostTokens, room)
         let session = DecoderSession(
             weights: loaded, adapter: AdapterParameters(shape: job.shape, values: parameters),
             capacity: prompt.ids.count + most, team: team)

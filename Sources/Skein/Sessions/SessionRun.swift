@@ -45,7 +45,7 @@ final class SessionRun: @unchecked Sendable {
     func run() throws -> TrainedAdapter {
         try flag.check()
         enter(.extractingFeatures, at: 0)
-        let run = try TrainingRun(session.request(), resuming: true)
+        let run = try TrainingRun(session.request(), resuming: true, samples: .generating)
         try session.parameters.startingFrom?.checkUnchanged(run.job)
         try extracted(run.job)
         try flag.check()

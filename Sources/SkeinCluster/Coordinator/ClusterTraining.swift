@@ -11,6 +11,8 @@ struct ClusterTraining {
     let desk: CoordinatorDesk
     let inbox: Inbox
     let log: Log
+    /// What answers the sample prompts.
+    let samples: SampleSource
     /// What people are shown.
     var board = RunBoard()
     /// The time, for the metrics only.
@@ -63,7 +65,7 @@ struct ClusterTraining {
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
         let job = referenced
-        let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job)
+        let samples = job.samplePrompts.isEmpty ? nil : self.samples.maker(job, nil)
         var loop = try TrainingLoop(
             job: job, directory: directory, source: source,
             evaluate: { try source.evaluate($0) },

@@ -41,6 +41,7 @@ package final class CoordinatorNode: Sendable {
     private let options: CoordinatorOptions
     private let version: String
     private let log: Log
+    private let samples: SampleSource
     private let server: CoordinatorServer
     /// The incarnation of the coordinator's own worker.
     private let ownIncarnation: [UInt8]
@@ -90,9 +91,10 @@ package final class CoordinatorNode: Sendable {
     ///   `.portInUse` and others; `TrainingError.resumeDiffers`, or another for a damaged term.
     package init(
         job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
-        log: Log, board: RunBoard = RunBoard()
+        log: Log, samples: SampleSource, board: RunBoard = RunBoard()
     ) throws {
         self.board = board
+        self.samples = samples
         self.job = job
         self.directory = directory
         self.options = options
@@ -145,7 +147,8 @@ package final class CoordinatorNode: Sendable {
         do {
             let ending = try ClusterTraining(
                 job: job, directory: directory, desk: server.desk, inbox: server.inbox,
-                log: log, board: board, admitsOtherEngines: options.admitsOtherEngines
+                log: log, samples: samples, board: board,
+                admitsOtherEngines: options.admitsOtherEngines
             ).run(report: report, shouldStop: shouldStop)
             server.farewell(
                 ending.outcome.isComplete

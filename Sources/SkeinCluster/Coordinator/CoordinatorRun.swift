@@ -15,12 +15,14 @@ package struct CoordinatorRun: Sendable {
     ///   - options: where to listen, and whom to admit.
     ///   - resuming: continues the run in the output directory, if there is one.
     ///   - log: told what happens.
+    ///   - samples: what answers the sample prompts.
     ///   - board: what people are shown of the run.
     ///   - check: inspects the job before anything on disk changes and before any peer can dial.
     /// - Throws: as `TrainingJob.init`, `RunDirectory.init` and `CoordinatorNode.init`; as `check`.
     package init(
         _ request: RunRequest, options: CoordinatorOptions, resuming: Bool, log: Log,
-        board: RunBoard = RunBoard(), check: (TrainingJob) throws -> Void = { _ in }
+        samples: SampleSource, board: RunBoard = RunBoard(),
+        check: (TrainingJob) throws -> Void = { _ in }
     ) throws {
         job = try request.job(resuming: resuming)
         try check(job)
@@ -28,7 +30,7 @@ package struct CoordinatorRun: Sendable {
         try CoordinatorNode.check(job: job, options: options)
         node = try CoordinatorNode(
             job: job, directory: RunDirectory(path: request.output, resuming: resuming),
-            options: options, version: Version.text, log: log, board: board)
+            options: options, version: Version.text, log: log, samples: samples, board: board)
     }
 
     /// The bound address, `HOST:PORT`.

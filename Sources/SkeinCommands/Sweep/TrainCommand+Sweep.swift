@@ -80,7 +80,8 @@ extension TrainCommand {
             return SweepRun.Member(name: $0.name, request: try own.request())
         }
         if options.resume { try takeDefaults(of: sweep, into: &members) }
-        let run = try SweepRun(members, output: options.output, resuming: options.resume)
+        let run = try SweepRun(
+            members, output: options.output, resuming: options.resume, samples: .generating)
         let reporter = SweepReporter(io, run, exports: options.exports)
         reporter.showData()
         let endings = try run.run(

@@ -38,8 +38,8 @@ package struct TrainingJob: Sendable {
     /// What is answered after each validation.
     package let samplePrompts: [SamplePrompt]
     /// The text of ids, and the tokens that end an answer, for samples.
-    let decode: @Sendable ([Int32]) -> String
-    let endOfTurnIDs: Set<Int32>
+    package let decode: @Sendable ([Int32]) -> String
+    package let endOfTurnIDs: Set<Int32>
     package internal(set) var runFile: RunFile
     /// The token that begins rows of text and pairs without a template; nil if the model's
     /// tokenizer wants none.

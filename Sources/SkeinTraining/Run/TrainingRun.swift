@@ -29,17 +29,20 @@ package struct TrainingRun: Sendable {
     package let job: TrainingJob
     let output: String
     private let isResuming: Bool
+    private let samples: SampleSource
 
     /// Reads and checks model, data and options; writes nothing and loads no weights.
     ///
     /// - Parameters:
     ///   - request: what to train.
     ///   - resuming: continues the run in the output directory, if there is one.
+    ///   - samples: what answers the sample prompts.
     /// - Throws: as `RunRequest.job`.
-    package init(_ request: RunRequest, resuming: Bool) throws {
+    package init(_ request: RunRequest, resuming: Bool, samples: SampleSource) throws {
         job = try request.job(resuming: resuming)
         output = request.output
         isResuming = resuming
+        self.samples = samples
     }
 
     /// Runs on the calling thread, which waits while others compute.
@@ -58,7 +61,7 @@ package struct TrainingRun: Sendable {
         let threads =
             job.configuration.threads ?? SystemProcessors.usable
         let (residence, estimate) = try TrainingJob.fit(
-            [job], available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
+            [job], available: SystemMemory.usable.map { $0 - samples.bytes(job) },
             threads: threads, bound: SystemMemory.bound)
         try report(.memory(estimate, residence))
         try job.configuration.featureSettings.map { try job.featurePlan($0).checkLimit() }
@@ -94,7 +97,7 @@ package struct TrainingRun: Sendable {
         let configuration = self.job.configuration
         let samples =
             self.job.samplePrompts.isEmpty
-            ? nil : SampleMaker(job: self.job, threads: compute.threads.threadCount)
+            ? nil : self.samples.maker(self.job, compute.threads.threadCount)
         try report(.loaded)
         var referenced = self.job
         let references: [GroupEntry]

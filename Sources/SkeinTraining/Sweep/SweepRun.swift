@@ -45,6 +45,7 @@ package struct SweepRun: Sendable {
     package let runs: [TrainingRun]
     private let output: String
     private let isResuming: Bool
+    private let samples: SampleSource
 
     /// Refuses a directory that a sweep cannot be written to; makes nothing.
     ///
@@ -65,15 +66,19 @@ package struct SweepRun: Sendable {
     ///   - members: at least one; their outputs are directories in `output`.
     ///   - output: the sweep's directory.
     ///   - resuming: continues the runs that are there.
+    ///   - samples: what answers the sample prompts.
     /// - Throws: as `TrainingJob.init`; `SweepError`; `FileError`.
-    package init(_ members: [Member], output: String, resuming: Bool) throws {
+    package init(
+        _ members: [Member], output: String, resuming: Bool, samples: SampleSource
+    ) throws {
         self.members = members
         self.output = output
         isResuming = resuming
+        self.samples = samples
         try Self.check(output, resuming: resuming)
         runs = try members.map { member in
             do {
-                return try TrainingRun(member.request, resuming: resuming)
+                return try TrainingRun(member.request, resuming: resuming, samples: samples)
             } catch let error as any Explained {
                 throw SweepError.recipe(member.name, error.explanation)
             }
@@ -101,7 +106,7 @@ package struct SweepRun: Sendable {
         let jobs = runs.map(\.job)
         let threads =
             jobs[0].configuration.threads ?? SystemProcessors.usable
-        let samples = jobs.reduce(0) { $0 + SampleMaker.bytes(of: $1) }
+        let sampleBytes = jobs.reduce(0) { $0 + samples.bytes($1) }
         try AtomicFile.makeDirectory(output)
         guard let lock = try DiskStore().lock(FilePath.join(output, RunDirectory.sweepLockName))
         else {
@@ -112,7 +117,7 @@ package struct SweepRun: Sendable {
         for run in runs { try RunDirectory.check(run.output, resuming: isResuming) }
         var features = SweepFeatures(output: output, jobs: jobs)
         let (residence, estimate) = try features.fit(
-            jobs, available: SystemMemory.usable.map { $0 - samples }, threads: threads)
+            jobs, available: SystemMemory.usable.map { $0 - sampleBytes }, threads: threads)
         try report(.memory(estimate, residence))
         let compute = try RunCompute(
             jobs[0], residence: residence, positions: jobs.map(\.longestRow).max() ?? 1,

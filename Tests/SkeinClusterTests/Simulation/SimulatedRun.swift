@@ -162,7 +162,8 @@ final class SimulatedRun: @unchecked Sendable {
         let desk = CoordinatorDesk(shell: shell, counts: counts)
         let training = ClusterTraining(
             job: simulated.job, directory: directory, desk: desk, inbox: inbox, log: log,
-            now: { [world] in world.instant }, beside: BesideRun { [self] in beside($0) })
+            samples: .none, now: { [world] in world.instant },
+            beside: BesideRun { [self] in beside($0) })
         let ending = try training.run(
             report: { [self] in try take($0) }, shouldStop: { false })
         desk.finish(Leave(reason: .complete, detail: "the run is complete"))

@@ -82,7 +82,8 @@ struct SessionBench {
         let run = try TrainingRun(
             RunRequest(
                 configuration: configuration, model: .path(model.path), data: rows,
-                output: place(name), tokenCache: nil), resuming: resuming)
+                output: place(name), tokenCache: nil), resuming: resuming,
+            samples: .none)
         return try run.run(report: { _ in }, shouldStop: { false })
     }
 

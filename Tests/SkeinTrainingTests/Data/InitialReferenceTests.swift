@@ -33,7 +33,9 @@ struct InitialReferenceTests {
             _ output: String, resuming: Bool = false, last: Int = .max,
             _ change: (inout TrainingConfiguration) -> Void
         ) throws -> (digest: String, losses: [Int: Double], validations: [Int: Double]) {
-            let ending = try TrainingRun(request(output, change), resuming: resuming).run(
+            let run = try TrainingRun(
+                request(output, change), resuming: resuming, samples: .none)
+            let ending = try run.run(
                 report: {
                     guard case .loop(.step(let line, _)) = $0, line.step > last else { return }
                     throw Gone()

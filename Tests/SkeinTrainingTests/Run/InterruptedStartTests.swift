@@ -25,7 +25,7 @@ import Testing
             data: directory + "/rows.jsonl", output: directory + "/" + output, tokenCache: nil)
         let validations = Mutex([Int]())
         let isReady = Mutex(false)
-        let ending = try TrainingRun(request, resuming: resuming).run(
+        let ending = try TrainingRun(request, resuming: resuming, samples: .none).run(
             report: { event in
                 switch event {
                 case .ready: isReady.withLock { $0 = true }

@@ -60,7 +60,7 @@ struct LongerRunTests {
             let request = RunRequest(
                 configuration: configuration, model: .path(directory + "/tiny.gguf"),
                 data: directory + "/rows.jsonl", output: directory + "/" + name, tokenCache: nil)
-            let ending = try TrainingRun(request, resuming: resuming).run(
+            let ending = try TrainingRun(request, resuming: resuming, samples: .told).run(
                 report: { if case .loop(let event) = $0 { try report(event) } },
                 shouldStop: { false })
             let proof = try Ledger.verify(

@@ -1,7 +1,6 @@
 import Foundation
 import SkeinBasics
 import SkeinTestSupport
-import Synchronization
 import Testing
 
 @testable import SkeinTraining
@@ -51,74 +50,43 @@ struct SampleTests {
         }
     }
 
-    /// A run of the tiny model; its metrics without times, and its adapter's SHA-256.
-    private func run(
-        _ directory: String, prompts: [String]?, resuming: Bool = false, steps: Int? = nil,
-        threads: Int = 1
-    ) throws -> (samples: [SampleMetrics], digest: String) {
-        var configuration = TrainingConfiguration.fixed
-        configuration.epochs = 2
-        configuration.maxLength = 64
-        configuration.threads = threads
-        configuration.samplePrompt = prompts
-        configuration.promptFormat = .raw
-        let request = RunRequest(
-            configuration: configuration, model: .path(directory + "/tiny.gguf"),
-            data: directory + "/rows.jsonl", output: directory + "/run", tokenCache: nil)
-        let done = Mutex(0)
-        let ending = try TrainingRun(request, resuming: resuming).run(
-            report: { event in
-                guard case .loop(.step(let metrics, _)) = event else { return }
-                done.withLock { $0 = metrics.step }
-            }, shouldStop: { steps.map { last in done.withLock { $0 >= last } } ?? false })
-        var samples: [SampleMetrics] = []
-        try Metrics.read(path: ending.directory.metrics) {
-            if case .sample(let sample) = $0 { samples.append(sample) }
-        }
-        return (samples, try ending.directory.adapterDigest().description)
+    @Test("prompts that cannot be answered are refused in the words of skein generate")
+    func words() {
+        #expect(
+            SamplePromptError.empty.explanation
+                == Explanation(
+                    what: "the prompt has no tokens", place: "--prompt",
+                    remedy: "give a text to answer or continue", status: .badData))
+        #expect(
+            SamplePromptError.tooLong(tokens: 9, limit: 8).explanation
+                == Explanation(
+                    what: "the prompt has 9 tokens, but the model reads at most 8",
+                    remedy: "give a shorter --prompt", status: .badData))
     }
 
-    private func withInputs(_ body: (String) throws -> Void) throws {
+    @Test("a prompt that is too long for the model is an error before anything is written")
+    func tooLong() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let rows = (0..<10).map {
                 "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
             }
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
-            try body(directory)
-        }
-    }
-
-    @Test("each validation answers every prompt; the adapter is the same with and without")
-    func samples() throws {
-        var plain = ""
-        try withInputs { plain = try run($0, prompts: nil).digest }
-        var straight: [SampleMetrics] = []
-        try withInputs { directory in
-            let result = try run(directory, prompts: ["what is 1?", "2"], threads: 2)
-            straight = result.samples
-            #expect(result.digest == plain)
-            #expect(straight.map(\.step) == [0, 0, 2, 2, 4, 4])
-            #expect(straight.map(\.epoch) == [0, 0, 1, 1, 2, 2])
-            #expect(
-                straight.map(\.prompt)
-                    == ["what is 1?", "2", "what is 1?", "2", "what is 1?", "2"])
-            #expect(straight.allSatisfy { $0.text != nil && (0...64).contains($0.tokens) })
-            #expect(straight.contains { $0.tokens > 0 })
-        }
-        try withInputs { directory in
-            let stopped = try run(directory, prompts: ["what is 1?", "2"], steps: 3)
-            #expect(stopped.samples.map(\.step) == [0, 0, 2, 2])
-            let resumed = try run(directory, prompts: ["what is 1?", "2"], resuming: true)
-            #expect(resumed.samples == straight && resumed.digest == plain)
-        }
-    }
-
-    @Test("a prompt that is too long for the model is an error before anything is written")
-    func tooLong() throws {
-        try withInputs { directory in
-            let long = String(repeating: "12 ", count: 1300)
-            #expect(throws: (any Error).self) { try run(directory, prompts: [long]) }
+            var configuration = TrainingConfiguration.fixed
+            configuration.maxLength = 64
+            configuration.promptFormat = .raw
+            configuration.samplePrompt = [String(repeating: "12 ", count: 1300)]
+            let request = RunRequest(
+                configuration: configuration, model: .path(directory + "/tiny.gguf"),
+                data: directory + "/rows.jsonl", output: directory + "/run", tokenCache: nil)
+            let error = #expect(throws: SamplePromptError.self) {
+                try TrainingRun(request, resuming: false, samples: .told)
+            }
+            guard case .tooLong(let tokens, let limit) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(tokens >= limit)
             #expect(!FileManager.default.fileExists(atPath: directory + "/run"))
         }
     }
