@@ -90,13 +90,6 @@ enum Limits {
     /// heartbeat of a worker with 1,024 threads has 16 KiB. 0.5 Mbit/s.
     static let movingBytes: UInt64 = 32 << 10
 
-    /// How often a page is told the state of the run.
-    static let viewInterval = Duration.seconds(1)
-
-    /// How old the state may be that another request gets, too: a flood of requests costs one
-    /// snapshot in this time.
-    static let viewAge = Duration.milliseconds(250)
-
     /// Workers that a status report lists: at 550 bytes each they stay below its limit of 1 MiB.
     static let statusWorkers = 1500
 

@@ -40,24 +40,6 @@ extension NodeError {
                 remedy: "give --token-file FILE, a secret shared with all workers (see "
                     + "docs/OPERATING.md), or listen on 127.0.0.1",
                 status: .usage)
-        case .statusTokenRequired(let address):
-            Explanation(
-                what: "without a token, the status is shown on this machine alone",
-                place: address,
-                remedy: "give --status-token-file FILE, a secret for those who may look, or use "
-                    + "--status 127.0.0.1:PORT",
-                status: .usage)
-        case .statusTokenNotPrintable(let path):
-            Explanation(
-                what: "the status token has a character that no HTTP header holds", place: path,
-                remedy: "make one with: (umask 077; openssl rand -hex 32 > FILE)",
-                status: .badData)
-        case .statusTokenIsClusters(let path):
-            Explanation(
-                what: "the status token is the secret of the workers: whoever may look could join",
-                place: path,
-                remedy: "make another one with: (umask 077; openssl rand -hex 32 > FILE)",
-                status: .usage)
         case .workersMissing(let sentence):
             Explanation(
                 what: sentence,

@@ -7,7 +7,6 @@ extension NodeError: Explained {
         case .tokenFile(let path, let problem):
             problem.explanation(path: path)
         case .tooFewFiles, .adapterTooLarge, .replayTooLarge, .roundTooLarge, .tokenRequired,
-            .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
             .workersMissing, .stateLost, .coordinatorMissing, .nameReserved,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
             .modelDamaged, .noStatus:

@@ -15,12 +15,6 @@ package enum NodeError: Error, Equatable {
     case roundTooLarge(tokens: Int, rows: Int)
     /// Without a token only this machine is served, but others can reach `address`.
     case tokenRequired(address: String)
-    /// Without a status token only this machine may look, but others can reach `address`.
-    case statusTokenRequired(address: String)
-    /// A status token with bytes that no HTTP header holds.
-    case statusTokenNotPrintable(path: String)
-    /// The status token is the one that workers have.
-    case statusTokenIsClusters(path: String)
     /// Too few workers joined within the patience; `sentence` says what the run waited for.
     case workersMissing(sentence: String)
     /// Nobody can rebuild the state of a logical worker; `sentence` says whose.

@@ -22,10 +22,6 @@ enum InputProblem: Error, Equatable {
     /// The path whose ledger should be verified is not a run.
     case noRun
 
-    // report, sync
-    /// A directory without run.json.
-    case notARun
-
     // export
     /// Something is where the result would be written.
     case outputExists
@@ -50,7 +46,6 @@ extension InputProblem {
         case .unknownKind, .rows:
             "this is not a model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is not a run directory, so it has no ledger"
-        case .notARun: "this is not a run directory: it has no run.json"
         case .outputExists: "there is something at --output already"
         case .noOtherPrefix:
             "models of this family have no vision, so their weights have no other names"
@@ -70,7 +65,7 @@ extension InputProblem {
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
         case .rows(let path):
             "this is a data file: `skein data \(ShellWords.quoted(path)) --model MODEL` shows its rows"
-        case .noRun, .notARun: "give the --output folder of a training run"
+        case .noRun: "give the --output folder of a training run"
         case .outputExists: "give another --output, or remove it"
         case .noOtherPrefix: "leave out --key-prefix"
         case .noStatus: "use the version of skein that runs the coordinator"

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinExports
+import SkeinCluster
 import SkeinTraining
 
 /// `skein sync`: sends a run that has ended to an MLflow server.
@@ -39,7 +40,7 @@ struct SyncCommand: Command {
     func run(_ io: CommandIO) throws {
         // Before the lock, which would make a directory.
         guard try FileKind.at(FilePath.join(path, "run.json")) != nil else {
-            throw CommandError.badInput(.notARun, place: path)
+            throw WatchError.notARun(path: path)
         }
         let directory = try RunDirectory(path: path, resuming: true)
         var told = ContinuousClock.now

@@ -16,21 +16,21 @@ package struct StatusOptions: Sendable, Equatable {
     /// A token that the header of a request, and so a browser, can carry.
     ///
     /// - Parameters:
-    ///   - file: read and checked as every token file.
+    ///   - bytes: of a token file, read and checked as every one.
     ///   - path: of the file, for errors.
     ///   - clusterToken: the one that workers have, which must be another.
     /// - Returns: the token.
-    /// - Throws: `NodeError.statusTokenNotPrintable`, `.statusTokenIsClusters`.
+    /// - Throws: `WatchError.tokenNotPrintable`, `.tokenIsClusters`.
     package static func token(
-        of file: TokenFile, path: String, clusterToken: [UInt8]?
-    ) throws(NodeError) -> [UInt8] {
-        guard file.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .statusTokenNotPrintable(path: path)
+        _ bytes: [UInt8], path: String, clusterToken: [UInt8]?
+    ) throws(WatchError) -> [UInt8] {
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .tokenNotPrintable(path: path)
         }
-        if let clusterToken, ConstantTime.areEqual(file.bytes, clusterToken) {
-            throw .statusTokenIsClusters(path: path)
+        if let clusterToken, ConstantTime.areEqual(bytes, clusterToken) {
+            throw .tokenIsClusters(path: path)
         }
-        return file.bytes
+        return bytes
     }
 }
 
@@ -45,7 +45,7 @@ package final class StatusServer: Sendable {
     /// - Parameters:
     ///   - board: the run.
     ///   - options: where, and who may look.
-    /// - Throws: `SocketError`; `NodeError.statusTokenRequired` for an address that others reach.
+    /// - Throws: `SocketError`; `WatchError.tokenRequired` for an address that others reach.
     package init(board: RunBoard, options: StatusOptions) throws {
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
@@ -56,7 +56,7 @@ package final class StatusServer: Sendable {
         address = server.address
         guard options.token != nil || server.isLoopback else {
             server.stop()
-            throw NodeError.statusTokenRequired(address: address)
+            throw WatchError.tokenRequired(address: address)
         }
     }
 
@@ -72,5 +72,5 @@ package final class StatusServer: Sendable {
     }
 
     /// Sends the last state to those who follow, and ends the thread.
-    package func stop() { server.stop(grace: Limits.flush) }
+    package func stop() { server.stop(grace: Limits.farewell) }
 }

@@ -66,13 +66,13 @@ struct ReportedRun: Sendable {
     /// - Parameters:
     ///   - path: the run's directory.
     ///   - name: how the report calls it.
-    /// - Throws: `CommandError.badInput` when it is no run; `FileError`, `TrainingError`.
+    /// - Throws: `WatchError.notARun`; `FileError`, `TrainingError`.
     init(path: String, name: String) throws {
         self.path = path
         self.name = name
         let runFile = FilePath.join(path, "run.json")
         guard try FileKind.at(runFile) != nil else {
-            throw CommandError.badInput(.notARun, place: path)
+            throw WatchError.notARun(path: path)
         }
         run = try RunFile(path: runFile)
         try readMetrics(FilePath.join(path, "metrics.jsonl"))

@@ -32,11 +32,11 @@ struct LiveStatus: Sendable, Equatable {
     ///   - board: the run.
     ///   - clusterToken: the secret of the workers, which must be another.
     /// - Returns: What shows it, until it is stopped.
-    /// - Throws: `NodeError`, `SocketError`.
+    /// - Throws: `NodeError`, `WatchError`, `SocketError`.
     func open(_ board: RunBoard, clusterToken: [UInt8]? = nil) throws -> StatusServer {
         let token = try tokenFile.map { path in
             try StatusOptions.token(
-                of: TokenFile(reading: path), path: path, clusterToken: clusterToken)
+                TokenFile(reading: path).bytes, path: path, clusterToken: clusterToken)
         }
         return try StatusServer(
             board: board, options: StatusOptions(listen: address.text, token: token))

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinCluster
 import SkeinTraining
 
 /// How far a run is, by the files of its folder alone: whether it goes on, was stopped, or is complete.
@@ -37,12 +38,12 @@ struct RunFolder: Sendable, Equatable {
     /// - Parameters:
     ///   - path: of the folder.
     ///   - now: the time, to tell when metrics.jsonl was written.
-    /// - Throws: `CommandError.badInput` when it is no run; `FileError`, `TrainingError`.
+    /// - Throws: `WatchError.notARun`; `FileError`, `TrainingError`.
     init(path: String, now: Date = Date()) throws {
         self.path = FilePath.trimmed(path)
         let paths = RunPaths(directory: self.path)
         guard try FileKind.at(paths.runFile) != nil else {
-            throw CommandError.badInput(.notARun, place: path)
+            throw WatchError.notARun(path: path)
         }
         let run = try RunFile(path: paths.runFile)
         try readMetrics(paths.metrics, run.configuration.usedBestMetric)

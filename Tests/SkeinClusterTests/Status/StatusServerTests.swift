@@ -12,6 +12,12 @@ import Testing
 struct StatusServerTests {
     private static let secret = "0123456789abcdef"
 
+    private static func step(_ number: Int) -> StepMetrics {
+        StepMetrics(
+            step: number, epoch: 1, loss: 2.5, tokens: 7, lossTokens: 5, learningRate: 0.1,
+            gradientNorm: 1, seconds: 2, tokensPerSecond: 3.5, workers: 1)
+    }
+
     private func withServer(
         token: String? = nil, listen: String = "127.0.0.1:0", board: RunBoard = RunBoard(),
         _ body: (StatusServer, UInt16) throws -> Void
@@ -125,27 +131,27 @@ struct StatusServerTests {
 
     @Test("an address that others can reach needs a token, and not the cluster's")
     func tokens() throws {
-        #expect(throws: NodeError.self) {
+        #expect(throws: WatchError.self) {
             try StatusServer(board: RunBoard(), options: StatusOptions(listen: "0.0.0.0:0"))
         }
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/token"
-            func file(_ text: String) throws -> TokenFile {
+            func file(_ text: String) throws -> [UInt8] {
                 try AtomicFile.write(text, to: path)
                 chmod(path, 0o600)
-                return try TokenFile(reading: path)
+                return try TokenFile(reading: path).bytes
             }
             let good = try file(Self.secret)
             #expect(
-                try StatusOptions.token(of: good, path: path, clusterToken: nil)
+                try StatusOptions.token(good, path: path, clusterToken: nil)
                     == Array(Self.secret.utf8))
-            #expect(throws: NodeError.statusTokenIsClusters(path: path)) {
+            #expect(throws: WatchError.tokenIsClusters(path: path)) {
                 try StatusOptions.token(
-                    of: good, path: path, clusterToken: Array(Self.secret.utf8))
+                    good, path: path, clusterToken: Array(Self.secret.utf8))
             }
             let spaced = try file("0123456789 abcdef")
-            #expect(throws: NodeError.statusTokenNotPrintable(path: path)) {
-                try StatusOptions.token(of: spaced, path: path, clusterToken: nil)
+            #expect(throws: WatchError.tokenNotPrintable(path: path)) {
+                try StatusOptions.token(spaced, path: path, clusterToken: nil)
             }
         }
     }
@@ -155,12 +161,12 @@ struct StatusServerTests {
         let board = RunBoard()
         let server = try StatusServer(board: board, options: StatusOptions(listen: "127.0.0.1:0"))
         let client = try HTTPClient(port: NetworkAddress(parsing: server.address).port)
-        try board.note(.step(RunBoardTests.step(1), stepCount: 3))
+        try board.note(.step(Self.step(1), stepCount: 3))
         try client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let first = try #require(try client.event())
         #expect(first.hasPrefix("event: history\ndata: {\"whole\":true") && first.contains("[1]"))
         #expect(try #require(try client.event()).hasPrefix("event: snapshot\ndata: {"))
-        try board.note(.step(RunBoardTests.step(2), stepCount: 3))
+        try board.note(.step(Self.step(2), stepCount: 3))
         var seen: [String] = []
         while !(seen.last?.contains("\"step\":[2]") ?? false) {
             seen.append(try #require(try client.event()))
@@ -183,7 +189,7 @@ struct StatusServerTests {
         let port = try NetworkAddress(parsing: server.address).port
         var clients: [HTTPClient] = []
         for step in 1...4 {
-            try board.note(.step(RunBoardTests.step(step), stepCount: 9))
+            try board.note(.step(Self.step(step), stepCount: 9))
             let client = try HTTPClient(port: port)
             try client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
             clients.append(client)
@@ -210,7 +216,7 @@ struct StatusServerTests {
                 .sample(
                     SampleMetrics(step: number, epoch: 1, prompt: "p", text: text, tokens: 64)))
         }
-        try board.note(.step(RunBoardTests.step(1), stepCount: 9))
+        try board.note(.step(Self.step(1), stepCount: 9))
         let server = try StatusServer(board: board, options: StatusOptions(listen: "127.0.0.1:0"))
         defer { server.stop() }
         let port = try NetworkAddress(parsing: server.address).port

@@ -185,7 +185,7 @@ struct ReportTests {
     @Test("what is no run is an error that says so")
     func noRun() throws {
         try TestPaths.withTemporaryDirectory { parent in
-            #expect(throws: CommandError.badInput(.notARun, place: parent + "/none")) {
+            #expect(throws: WatchError.notARun(path: parent + "/none")) {
                 _ = try ReportedRun(path: parent + "/none", name: "none")
             }
             try AtomicFile.write("[]", to: parent + "/run.json")

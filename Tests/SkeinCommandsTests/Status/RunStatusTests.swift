@@ -104,7 +104,7 @@ import Testing
             #expect(try RunFolder(path: path).state == .complete)
         }
         try TestPaths.withTemporaryDirectory { (directory: String) throws -> Void in
-            #expect(throws: CommandError.badInput(.notARun, place: directory)) {
+            #expect(throws: WatchError.notARun(path: directory)) {
                 try RunFolder(path: directory)
             }
         }
