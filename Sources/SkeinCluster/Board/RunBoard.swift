@@ -164,7 +164,9 @@ package final class RunBoard: Sendable {
     package var losses: [Double] { state.withLock { $0.history }.points.map(\.loss) }
 
     /// What is new since `mark`; see `RunHistory.json`.
-    func history(after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]) -> JSONLine? {
+    package func history(
+        after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]
+    ) -> JSONLine? {
         state.withLock { $0.history }.json(after: &mark, timeline: timeline)
     }
 
@@ -177,7 +179,7 @@ package final class RunBoard: Sendable {
     }
 
     /// The report about the data; nil while the rows are still read.
-    var report: DataReport? { state.withLock { $0.report } }
+    package var report: DataReport? { state.withLock { $0.report } }
 }
 
 extension RoundTimelineEntry {

@@ -63,7 +63,7 @@ package struct RunHistory: Sendable, Equatable {
 }
 
 /// How much of a history a reader has.
-struct HistoryMark: Sendable, Equatable {
+package struct HistoryMark: Sendable, Equatable {
     var stride = 1
     var lastStep = 0
     var validations = 0

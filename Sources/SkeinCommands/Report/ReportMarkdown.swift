@@ -4,8 +4,8 @@ import SkeinCluster
 import SkeinTraining
 
 /// A report as Markdown, as summaries of continuous integration show it.
-enum ReportMarkdown {
-    static func text(_ runs: [ReportedRun]) -> String {
+package enum ReportMarkdown {
+    package static func text(_ runs: [ReportedRun]) -> String {
         var lines = ["# " + runs.map { escaped($0.name) }.joined(separator: ", "), ""]
         for run in runs {
             for warning in run.warnings {

@@ -4,8 +4,8 @@ import SkeinCluster
 import SkeinTraining
 
 /// A report as one HTML page: no script, nothing from elsewhere.
-enum ReportPage {
-    static func html(_ runs: [ReportedRun]) -> String {
+package enum ReportPage {
+    package static func html(_ runs: [ReportedRun]) -> String {
         let title = runs.map(\.name).joined(separator: ", ")
         let digest = Data(SHA256.digest(of: ReportStyle.text).bytes).base64EncodedString()
         let sections = [

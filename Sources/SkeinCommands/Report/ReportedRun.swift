@@ -5,7 +5,7 @@ import SkeinFormats
 import SkeinTraining
 
 /// What a report says of a run, read from its directory in bounded memory.
-struct ReportedRun: Sendable {
+package struct ReportedRun: Sendable {
     /// The work of one worker.
     struct Worker: Sendable, Equatable {
         var name: String
@@ -67,7 +67,7 @@ struct ReportedRun: Sendable {
     ///   - path: the run's directory.
     ///   - name: how the report calls it.
     /// - Throws: `WatchError.notARun`; `FileError`, `TrainingError`.
-    init(path: String, name: String) throws {
+    package init(path: String, name: String) throws {
         self.path = path
         self.name = name
         let runFile = FilePath.join(path, "run.json")

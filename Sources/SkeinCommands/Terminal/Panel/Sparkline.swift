@@ -1,5 +1,5 @@
 /// A row of characters as high as numbers. Pure.
-enum Sparkline {
+package enum Sparkline {
     private static let blocks: [Character] = Array("▁▂▃▄▅▆▇█")
     private static let letters: [Character] = Array("_.-=+*%#")
 
@@ -8,7 +8,7 @@ enum Sparkline {
     ///   - columns: The most characters; more values are averaged in groups.
     ///   - unicode: Whether the terminal shows more than ASCII.
     /// - Returns: One character for each group, or nothing for fewer than two values.
-    static func text(_ values: [Double], columns: Int, unicode: Bool) -> String {
+    package static func text(_ values: [Double], columns: Int, unicode: Bool) -> String {
         let values = values.filter(\.isFinite)
         guard columns > 0, values.count > 1 else { return "" }
         let count = min(columns, values.count)
