@@ -4,23 +4,23 @@ import SkeinFormats
 /// flat vector.
 package struct AdapterShape: Sendable, Equatable {
     /// The two matrices of one adapted projection, and its magnitudes.
-    struct Pair: Sendable, Equatable {
-        let module: TargetModule
+    package struct Pair: Sendable, Equatable {
+        package let module: TargetModule
         /// `Projection.address`; of the embedding and the head, which count as a layer after the last,
         /// 0 and 1.
-        let address: Int
+        package let address: Int
         /// Offset of A, [rank, in].
-        let a: Int
+        package let a: Int
         /// Offset of B, [out, rank].
-        let b: Int
-        let inputs: Int
-        let outputs: Int
-        let rank: Int
-        let scale: Float
+        package let b: Int
+        package let inputs: Int
+        package let outputs: Int
+        package let rank: Int
+        package let scale: Float
         /// Offset of the magnitudes, [out]; nil: there are none.
-        let magnitude: Int?
+        package let magnitude: Int?
         /// Whether an earlier pair of the layer has the same A: slices of one fused module.
-        let sharesA: Bool
+        package let sharesA: Bool
     }
 
     package let configuration: LoRAConfiguration
@@ -28,11 +28,11 @@ package struct AdapterShape: Sendable, Equatable {
     /// What is adapted, by the names in PEFT's files, such as "q_proj".
     package let modules: Set<String>
     /// Per layer, in the order of `BlockDesign.projections`; nil where nothing is adapted.
-    let pairs: [[Pair?]]
+    package let pairs: [[Pair?]]
     /// Of the embedding, whose A is [rank, V] and whose B is [D, rank]; nil: it is not adapted.
-    let embedding: Pair?
+    package let embedding: Pair?
     /// Of the head; nil: it is not adapted.
-    let head: Pair?
+    package let head: Pair?
 
     package init(_ lora: LoRAConfiguration, model: ModelConfiguration) {
         configuration = lora

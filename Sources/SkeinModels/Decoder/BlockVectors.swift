@@ -2,26 +2,26 @@ import SkeinFormats
 import SkeinTensors
 
 /// The small frozen numbers of one block: the weights of its norms, and its biases.
-struct BlockVectors: Sendable {
+package struct BlockVectors: Sendable {
     /// [D], before attention; nil: there is none.
-    let beforeAttention: FloatBuffer?
+    package let beforeAttention: FloatBuffer?
     /// [D], of what attention adds to the residual stream.
-    let afterAttention: FloatBuffer?
+    package let afterAttention: FloatBuffer?
     /// [D], before the feed-forward part.
-    let beforeFeedForward: FloatBuffer?
+    package let beforeFeedForward: FloatBuffer?
     /// [D], of what the feed-forward part adds to the residual stream.
-    let afterFeedForward: FloatBuffer?
+    package let afterFeedForward: FloatBuffer?
     /// [N] or [H * N], of queries.
-    let query: FloatBuffer?
+    package let query: FloatBuffer?
     /// [N] or [G * N], of keys.
-    let key: FloatBuffer?
+    package let key: FloatBuffer?
     /// [outputs] each, in the order of `BlockDesign.projections`.
-    let biases: [FloatBuffer?]
+    package let biases: [FloatBuffer?]
 
     /// Reads the vectors of a layer.
     ///
     /// - Throws: `FormatError` when a tensor is missing.
-    init(_ model: any WeightSource, layer: Int) throws {
+    package init(_ model: any WeightSource, layer: Int) throws {
         let design = model.configuration.design
         let block = design.blocks[layer]
         func norm(_ name: String?) throws -> FloatBuffer? {
@@ -43,7 +43,7 @@ struct BlockVectors: Sendable {
     }
 
     /// The weight of a norm, with what the family adds to the stored numbers.
-    static func norm(_ model: any WeightSource, _ name: String) throws -> FloatBuffer {
+    package static func norm(_ model: any WeightSource, _ name: String) throws -> FloatBuffer {
         let weight = vector(try model.tensor(name))
         let offset = model.configuration.design.normOffset
         if offset != 0 {

@@ -144,7 +144,7 @@ private struct HeadNorm {
 
 extension ModelConfiguration {
     /// How a layer attends.
-    func attention(_ layer: Int) -> AttentionShape {
+    package func attention(_ layer: Int) -> AttentionShape {
         let block = design.blocks[layer]
         return AttentionShape(
             heads: headCount, keyValueHeads: keyValueHeadCount, headDimension: headDimension,

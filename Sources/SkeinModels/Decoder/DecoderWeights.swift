@@ -15,24 +15,24 @@ package enum WeightResidence: String, Sendable, CaseIterable {
 package struct DecoderWeights: Sendable {
     /// One decoder block.
     package struct Block: Sendable {
-        let vectors: BlockVectors
+        package let vectors: BlockVectors
         /// `BlockDesign.places`.
         let places: [Int]
         /// [out, in] each, in the design's order.
-        let projections: [WeightMatrix]
+        package let projections: [WeightMatrix]
         let rotation: Rotation
     }
 
     package let configuration: ModelConfiguration
     package let residence: WeightResidence
     package let compute: ComputeType
-    let blocks: [Block]
+    package let blocks: [Block]
     /// [V, D], read by rows.
-    let embedding: WeightMatrix
+    package let embedding: WeightMatrix
     /// [V, D]; the embedding's own numbers when tied.
-    let head: WeightMatrix
+    package let head: WeightMatrix
     /// [D].
-    let finalNorm: FloatBuffer
+    package let finalNorm: FloatBuffer
 
     /// Loads or maps every tensor of `model`.
     ///

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinTensors
 
 /// How a layer turns queries and keys by their positions.
-struct Rotation: Sendable {
+package struct Rotation: Sendable {
     /// nil: it does not.
     private let table: RotaryEmbedding?
     /// For rows of more tokens than `longFrom`; nil: one table for all.
@@ -12,7 +12,7 @@ struct Rotation: Sendable {
     private let growth: PositionScale?
 
     /// The rotations of all layers for positions 0 ..< `positions`; layers share tables.
-    static func ofLayers(_ model: ModelConfiguration, positions: Int) -> [Rotation] {
+    package static func ofLayers(_ model: ModelConfiguration, positions: Int) -> [Rotation] {
         let (design, headDimension) = (model.design, model.headDimension)
         let tables = design.rotaryTables.map { table in
             (
@@ -46,7 +46,7 @@ struct Rotation: Sendable {
     }
 
     /// Bytes of the tables of all layers: cosines and sines, and growths of queries.
-    static func byteCount(_ model: ModelConfiguration, positions: Int) -> Int {
+    package static func byteCount(_ model: ModelConfiguration, positions: Int) -> Int {
         let perPosition = model.design.rotaryTables.reduce(growths(of: model.design).count) {
             $0 + ($1.longDivisors == nil ? 1 : 2) * $1.dimension
         }
@@ -54,7 +54,7 @@ struct Rotation: Sendable {
     }
 
     /// Bytes that these rotations hold, each table once.
-    static func heldBytes(_ rotations: [Rotation]) -> Int {
+    package static func heldBytes(_ rotations: [Rotation]) -> Int {
         var seen: Set<Int> = []
         var floats = 0
         func count(_ numbers: [Float]?) {
@@ -73,13 +73,13 @@ struct Rotation: Sendable {
     }
 
     /// Whether rows of some lengths are turned differently from others.
-    var dependsOnLength: Bool { long != nil }
+    package var dependsOnLength: Bool { long != nil }
 
     /// Whether a row of `length` tokens is turned as a long one.
-    func isLong(_ length: Int) -> Bool { long != nil && length > longFrom }
+    package func isLong(_ length: Int) -> Bool { long != nil && length > longFrom }
 
     /// Whether rows of these two lengths are turned differently.
-    func differs(_ one: Int, _ other: Int) -> Bool {
+    package func differs(_ one: Int, _ other: Int) -> Bool {
         long != nil && (one > longFrom) != (other > longFrom)
     }
 
@@ -90,7 +90,7 @@ struct Rotation: Sendable {
     ///   - first: position of the first; the others follow.
     ///   - length: tokens of the whole row, as far as it is known.
     ///   - inverse: the backward pass.
-    func turnQueries(
+    package func turnQueries(
         _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, headDimension: Int, first: Int,
         length: Int, inverse: Bool = false
     ) {
@@ -99,7 +99,7 @@ struct Rotation: Sendable {
     }
 
     /// Turns keys, [tokens, heads * N], in place. Arguments as in `turnQueries`.
-    func turnKeys(
+    package func turnKeys(
         _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, first: Int, length: Int,
         inverse: Bool = false
     ) {

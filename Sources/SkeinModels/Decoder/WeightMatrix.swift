@@ -150,7 +150,7 @@ package struct WeightMatrix: Sendable {
     }
 
     /// Copies one row as fp32; the matrix must not be packed.
-    func copyRow(_ row: Int, into out: UnsafeMutablePointer<Float>) {
+    package func copyRow(_ row: Int, into out: UnsafeMutablePointer<Float>) {
         switch storage {
         case .resident(let buffer):
             out.update(from: buffer.base + row * columns, count: columns)
@@ -163,7 +163,7 @@ package struct WeightMatrix: Sendable {
 }
 
 /// The input of a product with a frozen weight, [T, columns].
-enum Operand {
+package enum Operand {
     /// Rows contiguous.
     case single(UnsafePointer<Float>)
     /// bf16.

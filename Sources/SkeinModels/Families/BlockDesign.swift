@@ -91,7 +91,7 @@ package struct BlockDesign: Sendable, Equatable {
 
     /// Whether what attention and the feed-forward part add to the residual stream are their last
     /// products as they are.
-    var addsProducts: Bool {
+    package var addsProducts: Bool {
         norms.afterAttention == nil && norms.afterFeedForward == nil && residualMultiplier == 1
     }
 
@@ -99,7 +99,7 @@ package struct BlockDesign: Sendable, Equatable {
     /// raw value; -1 for a missing one, which `Engine.check` refuses.
     ///
     /// Made once for each layer: the engines look it up for each product.
-    var places: [Int] {
+    package var places: [Int] {
         TargetModule.allCases.map { module in
             projections.firstIndex { $0.module == module } ?? -1
         }
