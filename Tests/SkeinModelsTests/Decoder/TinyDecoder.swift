@@ -1,11 +1,9 @@
-import SkeinFormats
+import SkeinModels
 import SkeinTestSupport
 
-@testable import SkeinModels
-
 /// A tiny model opened from a file, as every test here needs one.
-enum TinyDecoder {
-    static func weights(
+package enum TinyDecoder {
+    package static func weights(
         _ tiny: TinyModel = TinyModel(), residence: WeightResidence = .resident,
         compute: ComputeType = .fp32
     ) throws -> DecoderWeights {
@@ -19,7 +17,7 @@ enum TinyDecoder {
     }
 
     /// Tokens and targets as a function of the lengths: the second half of each row is learnt.
-    static func batch(_ lengths: [Int], vocabulary: Int = 320) -> PackedBatch {
+    package static func batch(_ lengths: [Int], vocabulary: Int = 320) -> PackedBatch {
         PackedBatch(
             lengths.enumerated().map { number, length in
                 let tokens = (0..<length).map { Int32(($0 * 37 + number * 11 + 5) % vocabulary) }
@@ -30,7 +28,7 @@ enum TinyDecoder {
     }
 
     /// Parameters in which B is not zero, so that every path carries something.
-    static func parameters(_ shape: AdapterShape) -> [Float] {
+    package static func parameters(_ shape: AdapterShape) -> [Float] {
         let start = AdapterParameters(shape: shape, seed: 5).values
         let noise = CentralDifference.numbers(start.count, seed: 6, stream: 1, spread: 0.05)
         return zip(start, noise).map { $0 + $1 }

@@ -1,47 +1,46 @@
 import Foundation
 import SkeinFormats
+import SkeinModels
 import SkeinTestSupport
-
-@testable import SkeinModels
 
 /// What transformers and PEFT make, in float64, of one small model of a family;
 /// Tests/Fixtures/families/make_numbers.py made it, those with magnitudes, and those with adapters of the
 /// embedding and the head, with transformers 5.23, torch 2.15, peft 0.21.
-struct FamilyNumbers: Decodable, Sendable {
-    struct Tensor: Decodable {
-        let shape: [Int]
-        let offset: Float
-        let scale: Float
+package struct FamilyNumbers: Decodable, Sendable {
+    package struct Tensor: Decodable {
+        package let shape: [Int]
+        package let offset: Float
+        package let scale: Float
     }
 
-    struct Row: Decodable {
-        let ids: [Int32]
-        let targets: [Int]
+    package struct Row: Decodable {
+        package let ids: [Int32]
+        package let targets: [Int]
     }
 
-    struct Missing: Error { let family: String }
+    package struct Missing: Error { package let family: String }
 
     /// config.json.
-    let config: String
+    package let config: String
     /// Whether the adapter has magnitudes (DoRA).
-    let magnitudes: Bool?
-    let tensors: [String: Tensor]
-    let rank: Int
-    let alpha: Float
-    let rankStabilized: Bool
-    let targets: [String]
-    let rows: [Row]
-    let prompts: [[Int32]]
-    let scoreSpread: Double
+    package let magnitudes: Bool?
+    package let tensors: [String: Tensor]
+    package let rank: Int
+    package let alpha: Float
+    package let rankStabilized: Bool
+    package let targets: [String]
+    package let rows: [Row]
+    package let prompts: [[Int32]]
+    package let scoreSpread: Double
     /// Sum over the targets of all rows.
-    let loss: Double
+    package let loss: Double
     /// Of each row the logits at its last two places.
-    let logits: [[Double]]
+    package let logits: [[Double]]
     /// Of each matrix the L2 norm, and the part along `uniform("probe " + name)`.
-    let gradients: [String: [Double]]
-    let tokens: [[Int32]]
+    package let gradients: [String: [Double]]
+    package let tokens: [[Int32]]
 
-    static let all: Result<[String: FamilyNumbers], any Error> = Result {
+    package static let all: Result<[String: FamilyNumbers], any Error> = Result {
         try ["numbers", "dora", "edges"].reduce(into: [:]) { all, name in
             let url = URL(fileURLWithPath: TestPaths.fixture("families/\(name).json"))
             try all.merge(
@@ -50,16 +49,16 @@ struct FamilyNumbers: Decodable, Sendable {
         }
     }
 
-    static func of(_ family: String) throws -> FamilyNumbers {
+    package static func of(_ family: String) throws -> FamilyNumbers {
         guard let numbers = try all.get()[family] else { throw Missing(family: family) }
         return numbers
     }
 
     /// The names in the file; empty if it cannot be read, which a test notices.
-    static var families: [String] { ((try? all.get()) ?? [:]).keys.sorted() }
+    package static var families: [String] { ((try? all.get()) ?? [:]).keys.sorted() }
 
     /// Numbers in [-1, 1): Splitmix64 from the name's FNV-1a hash, 24 bits of each word.
-    static func uniform(_ name: String, count: Int) -> [Float] {
+    package static func uniform(_ name: String, count: Int) -> [Float] {
         var key: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in name.utf8 { key = (key ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return (0..<count).map { i in
@@ -76,7 +75,7 @@ struct FamilyNumbers: Decodable, Sendable {
     }
 
     /// The model in a folder, opened.
-    func model(in directory: String) throws -> ModelDirectory {
+    package func model(in directory: String) throws -> ModelDirectory {
         try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/config.json"))
         try SafetensorsWriter.write(
             tensors.map { name, tensor in
@@ -85,7 +84,7 @@ struct FamilyNumbers: Decodable, Sendable {
         return try ModelDirectory.open(directory)
     }
 
-    func adapter(_ model: ModelConfiguration) throws -> AdapterParameters {
+    package func adapter(_ model: ModelConfiguration) throws -> AdapterParameters {
         let divisor = rankStabilized ? Float(rank).squareRoot() : Float(rank)
         let lora = LoRAConfiguration(
             rank: rank, scale: alpha / divisor, dropout: 0,
@@ -108,7 +107,7 @@ struct FamilyNumbers: Decodable, Sendable {
     }
 
     /// The rows as one batch.
-    var batch: PackedBatch {
+    package var batch: PackedBatch {
         PackedBatch(
             rows.enumerated().map { number, row in
                 let targets = Set(row.targets)
