@@ -80,7 +80,11 @@ let testTargets: [Target] = [
     tests(of: "Coordination", ["SkeinBasics"]),
     tests(of: "Launch", ["SkeinBasics"]),
     tests(
-        of: "Exports", ["SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch"]),
+        of: "Watch",
+        [
+            "SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch",
+            "SkeinCluster", "SkeinCoordination", "SkeinNetwork",
+        ]),
     tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
     tests(
         of: "Bench",
@@ -99,7 +103,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON",
+            "SkeinJSON", "SkeinWatch",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
     testTarget(
@@ -174,7 +178,12 @@ let package = Package(
         room("Coordination", ["SkeinBasics"]),
         room("Launch", ["SkeinBasics", "CSkeinSystem"]),
         room("Hub", ["SkeinBasics"]),
-        room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub"]),
+        room(
+            "Watch",
+            [
+                "SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub", "SkeinCluster",
+                "SkeinCoordination", "SkeinNetwork", "SkeinFormats", "SkeinTensors",
+            ]),
         room(
             "Cluster",
             [
@@ -211,15 +220,15 @@ let package = Package(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster", "SkeinLaunch",
-                "SkeinGrammar", "SkeinJSON",
+                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
+                "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch",
             ]),
         room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster", "SkeinLaunch",
-                "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
+                "SkeinHub", "SkeinWatch", "SkeinBench", "SkeinGrammar", "SkeinServe",
                 "SkeinJSON",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends

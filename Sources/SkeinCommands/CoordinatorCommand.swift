@@ -2,10 +2,10 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinCluster
-import SkeinExports
 import SkeinLaunch
 import SkeinTensors
 import SkeinTraining
+import SkeinWatch
 
 /// `skein coordinator`: a whole run whose gradients workers compute.
 struct CoordinatorCommand: Command {

@@ -1,8 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinExports
-import SkeinCluster
 import SkeinTraining
+import SkeinWatch
 
 /// `skein sync`: sends a run that has ended to an MLflow server.
 struct SyncCommand: Command {

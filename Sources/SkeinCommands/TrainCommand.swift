@@ -2,9 +2,9 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinCluster
-import SkeinExports
 import SkeinModels
 import SkeinTraining
+import SkeinWatch
 
 /// `skein train`: a whole fine-tuning run in one process.
 struct TrainCommand: Command {

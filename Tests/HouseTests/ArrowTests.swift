@@ -21,7 +21,10 @@ struct ArrowTests {
         "Coordination": ["Basics"],
         "Launch": ["Basics", "CSystem"],
         "Hub": ["Basics"],
-        "Exports": ["Basics", "Training", "Launch", "Hub"],
+        "Watch": [
+            "Basics", "Training", "Launch", "Hub", "Cluster", "Coordination", "Network",
+            "Formats", "Tensors",
+        ],
         "Cluster": [
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
         ],
@@ -41,12 +44,12 @@ struct ArrowTests {
         ],
         "FoundationModels": ["Skein"],
         "Bench": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination", "Network",
-            "Cluster", "Launch", "Grammar", "JSON",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
+            "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
-            "Network", "Cluster", "Launch", "Hub", "Exports", "Bench", "Grammar", "Serve",
+            "Network", "Cluster", "Launch", "Hub", "Watch", "Bench", "Grammar", "Serve",
             "JSON",
         ],
         "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],

@@ -3,6 +3,7 @@ import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
 import SkeinTraining
+import SkeinWatch
 
 /// The coordinator's half of the wire benchmark: the real network, source, checks, sum and AdamW,
 /// without a model, data and files.

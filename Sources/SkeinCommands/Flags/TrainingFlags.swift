@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinExports
 import SkeinTraining
+import SkeinWatch
 
 /// The options of `train`: those of a run, and those that only the command line has.
 enum TrainingFlags {

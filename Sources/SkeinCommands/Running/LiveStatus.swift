@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinWatch
 
 /// What `--status` and `--status-token-file` ask for.
 struct LiveStatus: Sendable, Equatable {

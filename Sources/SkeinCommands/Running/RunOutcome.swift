@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinCluster
-import SkeinExports
 import SkeinTraining
+import SkeinWatch
 
 extension RunExports.Outcome {
     /// - Throws: `FileError` when the adapter cannot be read.

@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
-import SkeinCluster
 import SkeinTraining
+import SkeinWatch
 
 /// How far a run is, by the files of its folder alone: whether it goes on, was stopped, or is complete.
 /// It takes no lock and changes nothing.

@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
-import SkeinExports
 import SkeinModels
 import SkeinTraining
+import SkeinWatch
 import Synchronization
 
 /// Reports a sweep: lines with the recipe's name in front, and every few seconds how far all are.

@@ -1,9 +1,9 @@
 import Foundation
 import Skein
 import SkeinBasics
-import SkeinExports
 import SkeinHub
 import SkeinTraining
+import SkeinWatch
 
 extension TrainCommand {
     /// The recipes of `--sweep`, resolved.

@@ -6,6 +6,7 @@ import SkeinTraining
 import Testing
 
 @testable import SkeinCommands
+@testable import SkeinWatch
 
 @Suite("reports")
 struct ReportTests {

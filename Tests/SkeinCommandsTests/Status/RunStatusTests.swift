@@ -4,6 +4,7 @@ import SkeinCluster
 import SkeinCoordination
 import SkeinTestSupport
 import SkeinTraining
+import SkeinWatch
 import Testing
 
 @testable import SkeinCommands

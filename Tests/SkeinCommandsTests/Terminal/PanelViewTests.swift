@@ -1,4 +1,5 @@
 import SkeinCoordination
+import SkeinWatch
 import Testing
 
 @testable import SkeinCommands

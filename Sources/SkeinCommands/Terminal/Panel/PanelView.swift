@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinWatch
 
 /// What the panel shows of a run at one moment.
 struct PanelFacts: Sendable {

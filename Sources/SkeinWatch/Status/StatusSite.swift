@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
 import SkeinTraining

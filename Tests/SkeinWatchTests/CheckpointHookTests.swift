@@ -3,7 +3,7 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinExports
+@testable import SkeinWatch
 
 @Suite("commands after checkpoints", .ownThreads)
 struct CheckpointHookTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import SkeinCluster
 @testable import SkeinCoordination
+@testable import SkeinWatch
 
 @Suite("a run over HTTP", .ownThreads)
 struct StatusServerTests {

@@ -4,7 +4,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-@testable import SkeinExports
+@testable import SkeinWatch
 
 /// Reads event files as a program that knows only the formats: the tests' own reader.
 private struct EventReader {

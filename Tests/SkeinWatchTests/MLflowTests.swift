@@ -5,7 +5,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-@testable import SkeinExports
+@testable import SkeinWatch
 
 @Suite("runs at MLflow", .ownThreads)
 struct MLflowTests {

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinWatch
 
 /// `skein report`: runs side by side, for people who were not there.
 struct ReportCommand: Command {

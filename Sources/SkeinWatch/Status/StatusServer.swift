@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinCluster
 import SkeinNetwork
 
 /// Where a run can be seen (`--status`), and with which token.

@@ -5,7 +5,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-@testable import SkeinExports
+@testable import SkeinWatch
 
 /// The real `skein-fetch` against an MLflow server on loopback (`Tests/Fixtures/mlflow/fake_mlflow.py`).
 @Suite("exchanges with a server")
