@@ -48,14 +48,14 @@ let testTargets: [Target] = [
     tests(of: "JSON", []),
     tests(of: "Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
     tests(of: "Grammar", ["SkeinBasics", "SkeinJSON"]),
-    tests(of: "Tables", ["SkeinBasics"]),
+    tests(of: "Rows", ["SkeinBasics", "SkeinText", "SkeinJSON", "SkeinRowsTestSupport"]),
     tests(
         of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
     tests(
         of: "Training",
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-            "SkeinTables", "SkeinJSON",
+            "SkeinRows", "SkeinJSON", "SkeinRowsTestSupport",
         ]),
     tests(of: "Network", ["SkeinBasics"]),
     tests(
@@ -90,13 +90,13 @@ let testTargets: [Target] = [
         of: "Bench",
         [
             "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-            "SkeinNetwork", "SkeinCluster",
+            "SkeinNetwork", "SkeinCluster", "SkeinRows",
         ]),
     tests(
         of: "Cluster",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-            "SkeinNetwork",
+            "SkeinNetwork", "SkeinRows",
         ], loops: true),
     tests(
         of: "Commands",
@@ -105,13 +105,13 @@ let testTargets: [Target] = [
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
             "SkeinJSON", "SkeinWatch",
         ]),
-    tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining"]),
+    tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows"]),
     testTarget(
         "EndToEndTests",
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
             "SkeinCoordination", "SkeinCluster", "SkeinBench", "SkeinTestSupport", "SkeinTool",
-            "SkeinFetch",
+            "SkeinFetch", "SkeinRows",
         ]),
     // What holds for the whole house: which room may know which.
     testTarget("HouseTests", []),
@@ -164,7 +164,7 @@ let package = Package(
         room("Formats", ["SkeinBasics"]),
         room("JSON", []),
         room("Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
-        room("Tables", ["SkeinBasics", "CSkeinZstd"]),
+        room("Rows", ["SkeinBasics", "CSkeinZstd", "SkeinText", "SkeinJSON"]),
         room("Grammar", ["SkeinBasics", "SkeinJSON"]),
         room(
             "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
@@ -172,7 +172,7 @@ let package = Package(
             "Training",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTables", "SkeinJSON", "CSkeinZstd",
+                "SkeinRows", "SkeinJSON", "CSkeinZstd",
             ]),
         room("Network", ["SkeinBasics", "CSkeinSystem"]),
         room("Coordination", ["SkeinBasics"]),
@@ -182,20 +182,20 @@ let package = Package(
             "Watch",
             [
                 "SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub", "SkeinCluster",
-                "SkeinCoordination", "SkeinNetwork", "SkeinFormats", "SkeinTensors",
+                "SkeinCoordination", "SkeinNetwork", "SkeinFormats", "SkeinTensors", "SkeinRows",
             ]),
         room(
             "Cluster",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinNetwork",
+                "SkeinCoordination", "SkeinNetwork", "SkeinRows",
             ]),
         room(
             "",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
-                "SkeinSessions", "SkeinJSON",
+                "SkeinSessions", "SkeinJSON", "SkeinRows",
             ]),
         .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
         room(
@@ -221,15 +221,15 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
-                "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch",
+                "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch", "SkeinRows",
             ]),
         room(
             "Commands",
             [
-                "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster", "SkeinLaunch",
-                "SkeinHub", "SkeinWatch", "SkeinBench", "SkeinGrammar", "SkeinServe",
-                "SkeinJSON",
+                "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels",
+                "SkeinText", "SkeinTraining", "SkeinCoordination", "SkeinNetwork",
+                "SkeinCluster", "SkeinLaunch", "SkeinHub", "SkeinWatch", "SkeinBench",
+                "SkeinGrammar", "SkeinServe", "SkeinJSON", "SkeinRows",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends
         // on it directly is built for the compiler's machine, so tests depend on SkeinMacroKit.
@@ -241,6 +241,10 @@ let package = Package(
         .executableTarget(
             name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),
 
+        .target(
+            name: "SkeinRowsTestSupport",
+            dependencies: ["SkeinText", "SkeinRows"],
+            path: "Tests/SkeinRowsTestSupport", swiftSettings: strict),
         .target(
             name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinSystem"],
             path: "Tests/SkeinTestSupport", swiftSettings: strict),

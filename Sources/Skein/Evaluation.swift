@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTraining
 
 /// Loss and accuracy of a model or an adapter over the rows of a file, without dropout.

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 import SkeinTraining
 
 /// How a run uses its machine. Nothing here changes the result.

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTraining
 
 /// An event of a run.

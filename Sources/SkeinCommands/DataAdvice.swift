@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTraining
 
 /// What `skein data` says a run with the defaults would be on this machine: steps, memory, time.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTraining
 
 /// `skein data`: shows what a run would train on, and what of it would silently hurt.

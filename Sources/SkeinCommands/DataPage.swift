@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 import SkeinTraining
 
 /// What `skein data` shows of a study: for people, and as JSON.

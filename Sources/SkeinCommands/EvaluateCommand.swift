@@ -3,6 +3,7 @@ import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinText
 import SkeinTraining

@@ -3,6 +3,7 @@ import Skein
 import SkeinBasics
 import SkeinCluster
 import SkeinModels
+import SkeinRows
 import SkeinTraining
 import SkeinWatch
 

@@ -5,6 +5,7 @@ import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTestSupport
 import SkeinTraining
 import Testing

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinBench
 import SkeinCluster
 import SkeinCoordination
+import SkeinRows
 import SkeinTestSupport
 import SkeinTraining
 import Testing

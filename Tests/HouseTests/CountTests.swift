@@ -9,7 +9,7 @@ struct CountTests {
 
     /// Rooms whose sentences are about a run and its data, where any count may be one.
     private static let rooms = [
-        "Cluster", "Commands", "Coordination", "Launch", "Training", "Watch",
+        "Cluster", "Commands", "Coordination", "Launch", "Rows", "Training", "Watch",
     ]
 
     /// Whether the number may not be one: it is a limit, or follows a word that wants several.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 import Testing
@@ -137,8 +138,8 @@ import Testing
     @Test("the library's choices have the names of the engine's")
     func choices() {
         #expect(rawValues(Recipe.Schedule.self) == rawValues(SkeinTraining.Schedule.Kind.self))
-        #expect(rawValues(Recipe.PromptFormat.self) == rawValues(SkeinTraining.PromptFormat.self))
-        #expect(rawValues(Recipe.TrainedTurns.self) == rawValues(SkeinTraining.TrainedTurns.self))
+        #expect(rawValues(Recipe.PromptFormat.self) == rawValues(SkeinRows.PromptFormat.self))
+        #expect(rawValues(Recipe.TrainedTurns.self) == rawValues(SkeinRows.TrainedTurns.self))
         #expect(rawValues(Recipe.Precision.self) == rawValues(GradientCodec.self))
         #expect(rawValues(Recipe.DeltaPrecision.self) == rawValues(DeltaCodec.Kind.self))
         #expect(

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 import SkeinTraining
 
 /// The rows of a thread's micro-batch in a benchmark of the training step.

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinRows
 import SkeinTraining
 
 /// A few gradients, packed once, that answer every lease of a benchmark.

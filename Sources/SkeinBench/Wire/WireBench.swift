@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
+import SkeinRows
 import SkeinTraining
 import SkeinWatch
 

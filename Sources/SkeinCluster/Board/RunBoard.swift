@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinRows
 import SkeinTraining
 import Synchronization
 

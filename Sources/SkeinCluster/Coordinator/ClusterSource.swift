@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinModels
 import SkeinNetwork
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 import Synchronization

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinRows
 import SkeinTraining
 
 /// A round as both threads of a coordinator see it.

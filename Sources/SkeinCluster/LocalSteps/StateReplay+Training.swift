@@ -1,4 +1,5 @@
 import SkeinCoordination
+import SkeinRows
 import SkeinTraining
 
 // What is sent, from what is computed, and back.

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinRows
 import SkeinTraining
 
 extension WorkInputs {

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 import Synchronization

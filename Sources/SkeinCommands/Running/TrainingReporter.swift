@@ -4,6 +4,7 @@ import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 import Synchronization

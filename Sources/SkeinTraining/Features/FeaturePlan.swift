@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 
 /// What the features of a run's rows will take, before any of it is computed.
 package struct FeaturePlan: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinTables
+import SkeinRows
 
 /// A row's tokens by their SHA-256, as the index has them.
 struct FeatureName: Hashable, Sendable {

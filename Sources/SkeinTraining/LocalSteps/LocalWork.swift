@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// What a logical worker does in a round: rows for each of its steps, cut into micro-batches.

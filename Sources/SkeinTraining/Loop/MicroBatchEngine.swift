@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// Computes micro-batches: the loaded model with its adapter's shape, and a run's dropout, codec

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// What the training loop asks for: the loss of rows with parameters.

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// Loss over rows without gradient and without dropout: validation, and `skein evaluate`.

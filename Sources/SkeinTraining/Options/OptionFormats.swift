@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinText
 
 // The text of option values that are neither numbers nor single words.

@@ -1,6 +1,6 @@
 import SkeinBasics
 import SkeinModels
-import SkeinTables
+import SkeinRows
 import SkeinTensors
 import SkeinText
 

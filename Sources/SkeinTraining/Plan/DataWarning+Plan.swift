@@ -1,3 +1,6 @@
+import SkeinRows
+import SkeinTensors
+
 extension DataWarning {
     /// What there is to say of the plan and of options that depend on it.
     ///

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// What this machine makes of a small fixed piece of work, as one SHA-256: two that differ would not

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 
 /// The unit of work: rows that are computed together, on one thread. Other threads may help with
 /// products (`WorkSharing`), which changes no bit.

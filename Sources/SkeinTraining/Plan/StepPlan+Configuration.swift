@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 
 extension StepPlan {
     /// The plan for the training rows of a run.

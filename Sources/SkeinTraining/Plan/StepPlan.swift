@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 
 /// One optimizer step: its epoch and its micro-batches.
 package struct PlannedStep: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinRows
 
 /// The base model and the recipe of a run, named by one SHA-256.
 package struct WorkRecipe: Sendable, Equatable {

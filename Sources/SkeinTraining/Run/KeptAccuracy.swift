@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 
 /// How well a complete run's kept adapter knows the rows that it was trained on, and those held out,
 /// without dropout: what advice follows from. Nothing of the run depends on it.

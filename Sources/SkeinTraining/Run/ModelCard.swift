@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 
 /// README.md beside the adapter: what it is, what it was trained on, how well it does, and the command
 /// that makes the same bytes again. The Hugging Face Hub shows it as the adapter's page.

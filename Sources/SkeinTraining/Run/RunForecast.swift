@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 
 /// What a run would take on this machine, before it is begun: steps, memory and time.

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinText
 
 /// What to train, before anything is read: for `train`, a coordinator, or a program that uses the

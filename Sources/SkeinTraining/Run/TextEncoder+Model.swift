@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinJSON
 import SkeinModels
+import SkeinRows
 import SkeinText
 
 extension TextEncoder {

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinJSON
 import SkeinModels
+import SkeinRows
 import SkeinText
 
 /// All options of a run. An option is declared in one of four tables, by what depends on it, and is

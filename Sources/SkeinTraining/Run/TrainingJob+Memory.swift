@@ -1,5 +1,6 @@
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 
 extension TrainingJob {
     /// The memory that the run needs with these choices.

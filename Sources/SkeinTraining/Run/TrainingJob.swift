@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinText
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinRows
 import SkeinText
 
 /// A prompt that the model answers after each validation (`--sample-prompt`), so that people can

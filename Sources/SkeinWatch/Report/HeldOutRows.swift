@@ -1,3 +1,4 @@
+import SkeinRows
 import SkeinTensors
 import SkeinTraining
 

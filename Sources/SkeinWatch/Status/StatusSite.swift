@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork
+import SkeinRows
 import SkeinTraining
 
 /// What is served of a run over HTTP: the page, its events, metrics, status, health. Lives on the

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTensors
 import SkeinTestSupport
 import SkeinText

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinRows
 import SkeinTraining
 import Testing
 

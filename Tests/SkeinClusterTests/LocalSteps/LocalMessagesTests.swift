@@ -3,6 +3,7 @@ import SkeinCoordination
 import Testing
 
 @testable import SkeinCluster
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// What a coordinator and its workers send each other in a run with local steps.

@@ -5,6 +5,7 @@ import SkeinCoordination
 @testable import SkeinCluster
 @testable import SkeinModels
 @testable import SkeinNetwork
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no

@@ -5,6 +5,7 @@ import SkeinCoordination
 @testable import SkeinCluster
 @testable import SkeinModels
 @testable import SkeinNetwork
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// What a simulated worker computes with: a lease takes virtual time, in layers that see that

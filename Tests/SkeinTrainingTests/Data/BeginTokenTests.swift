@@ -1,10 +1,12 @@
 import Foundation
 import SkeinFormats
 import SkeinModels
+import SkeinRowsTestSupport
 import SkeinTestSupport
 import SkeinText
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// A Llama tokenizer that wants a begin token, against transformers (versions in

@@ -5,6 +5,7 @@ import SkeinTestSupport
 import SkeinText
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 @Suite struct ChatTemplateSettingsTests {

@@ -1,6 +1,7 @@
 import SkeinBasics
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// What a resumed run and a worker compare besides the bytes of files.

@@ -5,6 +5,7 @@ import SkeinTestSupport
 import SkeinText
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// A tokenizer with more ids than its model has embeddings: only rows that use one are refused.

@@ -3,6 +3,8 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
+@testable import SkeinRowsTestSupport
 @testable import SkeinTraining
 
 @Suite struct PreferenceEncodingTests {

@@ -1,9 +1,11 @@
 import Foundation
 import SkeinModels
+import SkeinRowsTestSupport
 import SkeinTestSupport
 import SkeinText
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// Rows of the reference recipe (Tests/Fixtures/reference/README.md): the ids and labels that

@@ -4,6 +4,7 @@ import SkeinTestSupport
 import SkeinText
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// A tokenizer whose expression needs more room for a row than it may take.

@@ -2,6 +2,8 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
+@testable import SkeinRowsTestSupport
 @testable import SkeinTraining
 
 @Suite struct SplitByPromptTests {

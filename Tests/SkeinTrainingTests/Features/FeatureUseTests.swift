@@ -3,6 +3,7 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// An engine with a store computes what it lacks, and begins with what is there.

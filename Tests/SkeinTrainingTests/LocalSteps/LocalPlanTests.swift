@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 @Suite struct LocalPlanTests {

@@ -4,6 +4,7 @@ import SkeinModels
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 /// What workers compute separately gives the result of one process.

@@ -1,6 +1,7 @@
 import SkeinBasics
 import Testing
 
+@testable import SkeinRows
 @testable import SkeinTraining
 
 @Suite struct StepPlanTests {

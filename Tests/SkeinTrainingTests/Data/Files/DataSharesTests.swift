@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinTables
+import SkeinRows
 import Testing
 
 @testable import SkeinTraining

@@ -2,6 +2,8 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinRows
+@testable import SkeinRowsTestSupport
 @testable import SkeinTraining
 
 /// Files that pyarrow wrote from the same rows in many ways (Scripts/tables/parquet-fixtures.py).
