@@ -50,7 +50,11 @@ let testTargets: [Target] = [
     tests(of: "Grammar", ["SkeinBasics", "SkeinJSON"]),
     tests(of: "Rows", ["SkeinBasics", "SkeinText", "SkeinJSON", "SkeinRowsTestSupport"]),
     tests(
-        of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"], loops: true),
+        of: "Models",
+        [
+            "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModelsTestSupport",
+            "SkeinInference",
+        ], loops: true),
     tests(
         of: "Training",
         [
@@ -59,23 +63,23 @@ let testTargets: [Target] = [
         ]),
     tests(of: "Network", ["SkeinBasics"]),
     tests(
-        of: "Answers",
+        of: "Inference",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
-            "SkeinJSON", "SkeinTensors",
+            "SkeinJSON", "SkeinTensors", "SkeinModelsTestSupport",
         ], loops: true),
     tests(of: "MacroKit", ["SkeinBasics"]),
     tests(
         of: "Sessions",
         [
             "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-            "SkeinAnswers", "SkeinJSON",
+            "SkeinInference", "SkeinJSON",
         ]),
     tests(
         of: "Serve",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
-            "SkeinNetwork", "SkeinTensors", "SkeinAnswers", "SkeinSessions", "SkeinJSON",
+            "SkeinNetwork", "SkeinTensors", "SkeinInference", "SkeinSessions", "SkeinJSON",
         ]),
     tests(of: "Coordination", ["SkeinBasics"]),
     tests(of: "Launch", ["SkeinBasics"]),
@@ -103,7 +107,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON", "SkeinWatch",
+            "SkeinJSON", "SkeinWatch", "SkeinInference",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows"]),
     testTarget(
@@ -167,7 +171,7 @@ let package = Package(
         room("Rows", ["SkeinBasics", "CSkeinZstd", "SkeinText", "SkeinJSON"]),
         room("Grammar", ["SkeinBasics", "SkeinJSON"]),
         room(
-            "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
+            "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
         room(
             "Training",
             [
@@ -195,26 +199,26 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
-                "SkeinSessions", "SkeinJSON", "SkeinRows",
+                "SkeinSessions", "SkeinJSON", "SkeinRows", "SkeinInference",
             ]),
         .target(name: "FoundationModels", dependencies: ["Skein"], swiftSettings: strict),
         room(
-            "Answers",
+            "Inference",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinGrammar",
-                "SkeinJSON",
+                "SkeinJSON", "SkeinFormats",
             ]),
         room(
             "Sessions",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTensors", "SkeinAnswers", "SkeinMacros", "SkeinJSON",
+                "SkeinTensors", "SkeinInference", "SkeinMacros", "SkeinJSON",
             ]),
         room(
             "Serve",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinGrammar", "SkeinNetwork", "SkeinAnswers", "SkeinJSON",
+                "SkeinGrammar", "SkeinNetwork", "SkeinInference", "SkeinJSON",
             ]),
         room(
             "Bench",
@@ -222,6 +226,7 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
                 "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch", "SkeinRows",
+                "SkeinInference",
             ]),
         room(
             "Commands",
@@ -229,7 +234,7 @@ let package = Package(
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels",
                 "SkeinText", "SkeinTraining", "SkeinCoordination", "SkeinNetwork",
                 "SkeinCluster", "SkeinLaunch", "SkeinHub", "SkeinWatch", "SkeinBench",
-                "SkeinGrammar", "SkeinServe", "SkeinJSON", "SkeinRows",
+                "SkeinGrammar", "SkeinServe", "SkeinJSON", "SkeinRows", "SkeinInference",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends
         // on it directly is built for the compiler's machine, so tests depend on SkeinMacroKit.
@@ -245,6 +250,10 @@ let package = Package(
             name: "SkeinRowsTestSupport",
             dependencies: ["SkeinText", "SkeinRows"],
             path: "Tests/SkeinRowsTestSupport", swiftSettings: strict),
+        .target(
+            name: "SkeinModelsTestSupport",
+            dependencies: ["SkeinFormats", "SkeinModels", "SkeinTestSupport"],
+            path: "Tests/SkeinModelsTestSupport", swiftSettings: strict),
         .target(
             name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinSystem"],
             path: "Tests/SkeinTestSupport", swiftSettings: strict),

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinText

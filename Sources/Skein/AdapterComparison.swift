@@ -1,3 +1,4 @@
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinText

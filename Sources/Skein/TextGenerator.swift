@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinText

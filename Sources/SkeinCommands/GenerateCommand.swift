@@ -2,6 +2,7 @@ import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinText

@@ -1,8 +1,8 @@
 import Foundation
-import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
+import SkeinInference
 import SkeinModels
 import SkeinNetwork
 import SkeinTensors

@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 
 /// Why a server does not begin, or does not take an adapter (`AdapterRoomError` beside it).
 package enum ServeError: Error, Equatable {

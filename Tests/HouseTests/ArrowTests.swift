@@ -15,7 +15,7 @@ struct ArrowTests {
         "Text": ["Basics", "Formats", "JSON"],
         "Rows": ["Basics", "CZstd", "Text", "JSON"],
         "Grammar": ["Basics", "JSON"],
-        "Models": ["Basics", "Tensors", "Formats", "Grammar"],
+        "Models": ["Basics", "Tensors", "Formats"],
         "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Rows", "JSON", "CZstd"],
         "Network": ["Basics", "CSystem"],
         "Coordination": ["Basics"],
@@ -30,28 +30,28 @@ struct ArrowTests {
             "Rows",
         ],
         // Neither these three know how training goes, nor does it know them.
-        "Answers": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON"],
+        "Inference": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON", "Formats"],
         "Sessions": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Answers", "Macros",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Inference", "Macros",
             "JSON",
         ],
         "Serve": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Network", "Answers",
+            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Network", "Inference",
             "JSON",
         ],
         "Skein": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
-            "Network", "Cluster", "Sessions", "JSON", "Rows",
+            "Network", "Cluster", "Sessions", "JSON", "Rows", "Inference",
         ],
         "FoundationModels": ["Skein"],
         "Bench": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
-            "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch", "Rows",
+            "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch", "Rows", "Inference",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training",
             "Coordination", "Network", "Cluster", "Launch", "Hub", "Watch", "Bench", "Grammar",
-            "Serve", "JSON", "Rows",
+            "Serve", "JSON", "Rows", "Inference",
         ],
         "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],
     ]

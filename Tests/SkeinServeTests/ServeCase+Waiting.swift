@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinTestSupport
 
 @testable import SkeinServe

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 

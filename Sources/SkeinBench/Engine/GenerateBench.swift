@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCluster
 import SkeinFormats
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 import SkeinTensors

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 
 /// Options that say how the next token is picked.

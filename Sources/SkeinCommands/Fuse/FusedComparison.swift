@@ -1,5 +1,6 @@
 import Skein
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinText

@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 
 /// The adapters that are given at the start (`--adapter`). They are read and checked before the base's

@@ -1,6 +1,6 @@
-import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
+import SkeinInference
 
 /// Looks for newer checkpoints of a run and puts them in the place of the one that is served.
 struct RunWatch: Sendable {

@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinModels
 
 /// The base model, alone or with one adapter, as a request can name it.

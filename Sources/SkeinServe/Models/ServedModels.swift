@@ -1,6 +1,6 @@
 import Foundation
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import Synchronization
 

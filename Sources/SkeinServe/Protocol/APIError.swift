@@ -1,7 +1,7 @@
 import Foundation
-import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
+import SkeinInference
 import SkeinModels
 import SkeinNetwork
 

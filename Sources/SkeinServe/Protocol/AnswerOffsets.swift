@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinText
 
 /// Where the tokens of a prompt that is echoed and of its answer stand in their text, in characters.

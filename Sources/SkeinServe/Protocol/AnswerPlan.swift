@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 
 /// A request that was understood: what is to be made, and how the answer is told.
 struct AnswerPlan: Sendable {

@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 
 /// Makes the JSON of an answer, chunk by chunk or whole.
 struct AnswerWriter: Sendable {

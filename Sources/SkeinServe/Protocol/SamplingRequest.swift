@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 

@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import SkeinText
 
 /// Tokens as they stand in log-probabilities.

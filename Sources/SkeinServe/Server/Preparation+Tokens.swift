@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import SkeinJSON
 import SkeinText
 

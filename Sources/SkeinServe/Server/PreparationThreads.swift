@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 
 /// Threads that read requests and make jobs of them, one that makes grammars, and one that writes large
 /// answers, so that neither the network nor the engine waits for a long prompt, a large schema or

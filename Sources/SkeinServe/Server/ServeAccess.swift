@@ -1,6 +1,6 @@
 import Foundation
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import SkeinNetwork
 
 /// Who may ask. Pure.

@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 
 /// Counts what happens to requests. Lives on the server's thread. An object, not a value: a send to a
 /// client that has gone is heard of within the send, and counted.

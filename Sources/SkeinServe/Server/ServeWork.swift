@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinNetwork
 
 /// What is done for a request on another thread, by its path.

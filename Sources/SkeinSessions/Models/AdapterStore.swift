@@ -1,7 +1,7 @@
 import Foundation
-import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
+import SkeinInference
 import SkeinModels
 import Synchronization
 

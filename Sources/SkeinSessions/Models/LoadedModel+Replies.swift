@@ -1,6 +1,6 @@
-import SkeinAnswers
 import SkeinBasics
 import SkeinGrammar
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 import SkeinText

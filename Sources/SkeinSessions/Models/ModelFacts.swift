@@ -1,6 +1,6 @@
-import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
+import SkeinInference
 import SkeinModels
 import Synchronization
 

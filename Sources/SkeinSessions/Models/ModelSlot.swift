@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import Synchronization
 
 /// The place of one model in memory: empty, being loaded by one thread for all who wait, or loaded.

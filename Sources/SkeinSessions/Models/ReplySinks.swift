@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import Synchronization
 
 /// Where the engine's events go: the replies under way, by request.

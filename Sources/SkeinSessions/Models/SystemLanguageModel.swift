@@ -1,7 +1,7 @@
 import Foundation
 import Observation
-import SkeinAnswers
 import SkeinBasics
+import SkeinInference
 import Synchronization
 
 /// A language model of this machine, with or without an adapter.

@@ -1,3 +1,4 @@
+import SkeinInference
 import SkeinModels
 
 extension GenerationOptions {

@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinModels
 import SkeinText
 import Synchronization

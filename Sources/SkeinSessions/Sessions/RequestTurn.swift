@@ -1,5 +1,5 @@
 import Foundation
-import SkeinAnswers
+import SkeinInference
 import SkeinModels
 import SkeinText
 import Synchronization

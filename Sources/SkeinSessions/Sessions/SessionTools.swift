@@ -1,5 +1,5 @@
-import SkeinAnswers
 import SkeinGrammar
+import SkeinInference
 import SkeinJSON
 import SkeinText
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 import SkeinText

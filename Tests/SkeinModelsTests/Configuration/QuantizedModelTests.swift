@@ -5,7 +5,9 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinInference
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Folders with quantized weights: mlx-lm's, bitsandbytes' and FP8.
 @Suite struct QuantizedModelTests {

@@ -5,7 +5,9 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinInference
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Every field of a design, switched on alone and together: gradients, equal bits and generation.
 @Suite struct DesignTests {

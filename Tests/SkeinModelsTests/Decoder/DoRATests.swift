@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Magnitudes: their gradient, the gradient of A and B beside them, and where they begin. Numbers of
 /// PEFT are in `FamilyNumbersTests`.

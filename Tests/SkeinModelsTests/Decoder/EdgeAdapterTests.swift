@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// LoRA on the embedding and the head. Numbers of PEFT are in `FamilyNumbersTests`.
 @Suite struct EdgeAdapterTests {

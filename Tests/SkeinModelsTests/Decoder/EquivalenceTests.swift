@@ -3,7 +3,9 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinInference
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// What may not change a result, and what may change it only by rounding.
 @Suite struct EquivalenceTests {

@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// What leaves the frozen blocks can be kept: it depends on a row alone.
 @Suite struct FeatureTests {

@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// The whole hand-written backward pass against central differences of the loss.
 @Suite struct GradientTests {

@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Losses of pairs of answers through the whole model.
 @Suite struct PairLossTests {

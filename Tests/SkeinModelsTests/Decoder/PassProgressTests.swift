@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 @Suite struct PassProgressTests {
     private let batch = TinyDecoder.batch([20, 7, 33])

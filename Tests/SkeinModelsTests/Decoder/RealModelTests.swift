@@ -4,6 +4,7 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinInference
 @testable import SkeinModels
 
 /// The real model against PyTorch (Tests/Fixtures/reference/README.md names the versions).

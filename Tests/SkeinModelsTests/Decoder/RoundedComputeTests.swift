@@ -5,6 +5,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Products in bf16 beside those in fp32.
 @Suite struct RoundedComputeTests {

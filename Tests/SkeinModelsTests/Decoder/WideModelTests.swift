@@ -4,6 +4,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Widths at which rows would be 4 KiB apart in memory, in fp32 and in bf16: the copies that are
 /// made there must still give the gradient.

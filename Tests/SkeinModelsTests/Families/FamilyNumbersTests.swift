@@ -3,7 +3,9 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinInference
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// Each family's arithmetic beside transformers' and PEFT's; Scripts/check-families does this on
 /// many models.

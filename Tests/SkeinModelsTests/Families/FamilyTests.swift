@@ -5,6 +5,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 @Suite struct FamilyTests {
     /// A family that differs from Llama as a test tells it to.

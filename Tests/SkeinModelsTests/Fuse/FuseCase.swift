@@ -5,6 +5,7 @@ import SkeinTensors
 import SkeinTestSupport
 
 @testable import SkeinModels
+@testable import SkeinModelsTestSupport
 
 /// A small random model of a family, an adapter for it, and the matrices that both are.
 struct FuseCase {

@@ -1,5 +1,5 @@
 import Foundation
-import SkeinAnswers
+import SkeinInference
 import SkeinNetwork
 import SkeinTestSupport
 import Testing

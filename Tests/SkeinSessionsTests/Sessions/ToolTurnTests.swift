@@ -1,4 +1,4 @@
-import SkeinAnswers
+import SkeinInference
 import SkeinJSON
 import SkeinText
 import Synchronization
