@@ -69,7 +69,7 @@ enum Exchanges {
         let trap = ExchangeAnswer.failed(problem: TrapNotice.problem)
         do throws(HTTPFailure) {
             let answer = try TrapNotice.saying(trap) { () throws(HTTPFailure) in
-                try HTTPExchange.run(message, limits: limits, beat: endWithParent)
+                try HTTPTransfer.run(message, limits: limits, beat: endWithParent)
             }
             let body = answer.body.count > lineBytes ? reduced(answer.body) : answer.body
             return .answered(

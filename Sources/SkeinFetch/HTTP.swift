@@ -2,20 +2,20 @@ import Foundation
 import FoundationNetworking
 import SkeinHub
 
-/// What one exchange may cost.
+/// What one transfer may cost.
 struct HTTPLimits: Sendable {
-    /// Bytes of a body; the exchange ends when more arrive.
+    /// Bytes of a body; the transfer ends when more arrive.
     var bytes: Int
-    /// An exchange without a byte for this long has failed.
+    /// An transfer without a byte for this long has failed.
     var idle: Duration
-    /// The whole exchange.
+    /// The whole transfer.
     var total: Duration
     /// Whether the body of an error is handed on; else its header says what it means.
     var keepsErrors = false
 }
 
 /// A header and, unless it was handed on, a body.
-struct HTTPAnswer {
+struct FetchedAnswer {
     var response: HTTPURLResponse
     var body: Data
 
@@ -24,7 +24,7 @@ struct HTTPAnswer {
     func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
 }
 
-/// An exchange that did not end.
+/// An transfer that did not end.
 enum HTTPFailure: Error {
     /// The connection failed or was silent; the text has no URL.
     case network(String)
@@ -35,10 +35,10 @@ enum HTTPFailure: Error {
 }
 
 /// One request, without redirects. The caller waits on its own thread; bytes arrive on another.
-final class HTTPExchange: @unchecked Sendable {
+final class HTTPTransfer: @unchecked Sendable {
     // `lock` guards every variable but `isOver`, which `delivery` guards.
     private let lock = NSLock()
-    /// Held while `receive` runs: an exchange that is given up hands on nothing afterwards.
+    /// Held while `receive` runs: an transfer that is given up hands on nothing afterwards.
     private let delivery = NSLock()
     private var isOver = false
     private let ended = DispatchSemaphore(value: 0)
@@ -71,29 +71,29 @@ final class HTTPExchange: @unchecked Sendable {
     static func run(
         _ request: URLRequest, limits: HTTPLimits, beat: () -> Void,
         receive: ((HTTPURLResponse, Data) throws(HubError) -> Void)? = nil
-    ) throws(HTTPFailure) -> HTTPAnswer {
-        let exchange = HTTPExchange(limits, receive)
-        let task = HTTPRouter.shared.start(request, for: exchange)
+    ) throws(HTTPFailure) -> FetchedAnswer {
+        let transfer = HTTPTransfer(limits, receive)
+        let task = HTTPRouter.shared.start(request, for: transfer)
         defer {
             HTTPRouter.shared.end(task)
-            exchange.delivery.withLock { exchange.isOver = true }
+            transfer.delivery.withLock { transfer.isOver = true }
         }
         let began = ContinuousClock.now
-        while exchange.ended.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
+        while transfer.ended.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
             beat()
-            let last = exchange.lock.withLock { exchange.last }
+            let last = transfer.lock.withLock { transfer.last }
             if .now - last > limits.idle || .now - began > limits.total {
                 throw .network("the server was silent or too slow")
             }
         }
-        return try exchange.answer()
+        return try transfer.answer()
     }
 
-    private func answer() throws(HTTPFailure) -> HTTPAnswer {
+    private func answer() throws(HTTPFailure) -> FetchedAnswer {
         let (failure, response, body) = lock.withLock { (self.failure, self.response, self.body) }
         if let failure { throw failure }
         guard let response else { throw .network("the server sent no answer") }
-        return HTTPAnswer(response: response, body: body)
+        return FetchedAnswer(response: response, body: body)
     }
 
     /// The server wants a name and a password: its answer is the header alone.
@@ -142,7 +142,7 @@ final class HTTPExchange: @unchecked Sendable {
         }
     }
 
-    /// Ends the exchange now; `run` cancels the task.
+    /// Ends the transfer now; `run` cancels the task.
     private func giveUp() { ended.signal() }
 
     /// What libcurl says of a failure, such as "Could not resolve host", if it is short and has no URL,
@@ -169,14 +169,14 @@ final class HTTPExchange: @unchecked Sendable {
     }
 }
 
-/// The process's one session. A session for each exchange left descriptors behind that libdispatch
+/// The process's one session. A session for each transfer left descriptors behind that libdispatch
 /// kept polling: 51 s of CPU for 1 GB in 63 pieces.
 private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     static let shared = HTTPRouter()
 
-    // `lock` guards `exchanges`; `session` is set once, by the thread that makes `shared`.
+    // `lock` guards `transfers`; `session` is set once, by the thread that makes `shared`.
     private let lock = NSLock()
-    private var exchanges: [Int: HTTPExchange] = [:]
+    private var transfers: [Int: HTTPTransfer] = [:]
     private var session: URLSession?
     private let cancellations = DispatchQueue(label: "skein-fetch.cancellations")
 
@@ -193,24 +193,24 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
         session = URLSession(configuration: settings, delegate: self, delegateQueue: queue)
     }
 
-    func start(_ request: URLRequest, for exchange: HTTPExchange) -> URLSessionTask? {
+    func start(_ request: URLRequest, for transfer: HTTPTransfer) -> URLSessionTask? {
         let task = session?.dataTask(with: request)
-        lock.withLock { if let task { exchanges[task.taskIdentifier] = exchange } }
+        lock.withLock { if let task { transfers[task.taskIdentifier] = transfer } }
         task?.resume()
         return task
     }
 
-    /// Stops the task if it has not ended; nothing of it reaches the exchange from now on.
+    /// Stops the task if it has not ended; nothing of it reaches the transfer from now on.
     func end(_ task: URLSessionTask?) {
         guard let task else { return }
-        lock.withLock { exchanges[task.taskIdentifier] = nil }
+        lock.withLock { transfers[task.taskIdentifier] = nil }
         // It waits for the session, which first reads on: 12 s and 2 GB from a server that floods.
         // Meanwhile the error is said and the process ends.
         cancellations.async { task.cancel() }
     }
 
-    private func exchange(_ task: URLSessionTask) -> HTTPExchange? {
-        lock.withLock { exchanges[task.taskIdentifier] }
+    private func transfer(_ task: URLSessionTask) -> HTTPTransfer? {
+        lock.withLock { transfers[task.taskIdentifier] }
     }
 
     func urlSession(
@@ -228,7 +228,7 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         // 401 is an answer. The session would wait for a credential that nobody has.
-        exchange(task)?.refuse(challenge.failureResponse ?? task.response)
+        transfer(task)?.refuse(challenge.failureResponse ?? task.response)
         completionHandler(.cancelAuthenticationChallenge, nil)
     }
 
@@ -236,17 +236,17 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        exchange(dataTask)?.begin(response)
+        transfer(dataTask)?.begin(response)
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(dataTask)?.take(data)
+        transfer(dataTask)?.take(data)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        exchange(task)?.finish(task, error)
+        transfer(task)?.finish(task, error)
     }
 }

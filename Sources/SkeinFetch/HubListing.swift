@@ -52,10 +52,10 @@ extension HubServer {
         }
     }
 
-    private func json(_ url: URL, _ reference: HubReference) throws -> HTTPAnswer {
+    private func json(_ url: URL, _ reference: HubReference) throws -> FetchedAnswer {
         try retrying(place(url)) {
             let answer = try exchange("GET", url)
-            if let later: Attempt<HTTPAnswer> = Self.later(answer) { return later }
+            if let later: Attempt<FetchedAnswer> = Self.later(answer) { return later }
             guard answer.status == 200 else {
                 throw error(answer, reference, file: nil, at: url)
             }

@@ -57,7 +57,7 @@ struct HubServer {
         _ method: String, _ url: URL, range: String? = nil, limit: Int = Self.apiBytes,
         followsHosts: Bool = true,
         receive: ((HTTPURLResponse, Data) throws(HubError) -> Void)? = nil
-    ) throws -> HTTPAnswer {
+    ) throws -> FetchedAnswer {
         var url = url
         for _ in 0...Self.redirects {
             var request = URLRequest(url: url)
@@ -72,7 +72,7 @@ struct HubServer {
                 bytes: limit, idle: idle, total: receive == nil ? idle * 4 : .seconds(900))
             let trap = HubError.badAnswer(place: place(url), problem: TrapNotice.problem)
             let answer = try TrapNotice.saying(FetchMessage.failed(trap)) {
-                try HTTPExchange.run(request, limits: limits, beat: beat, receive: receive)
+                try HTTPTransfer.run(request, limits: limits, beat: beat, receive: receive)
             }
             guard (301...308).contains(answer.status), answer.status != 304 else { return answer }
             guard let text = answer.header("Location"), text.utf8.count <= 1 << 14,
@@ -139,7 +139,7 @@ struct HubServer {
     }
 
     /// Whether the answer asks to come back later.
-    static func later<Value>(_ answer: HTTPAnswer) -> Attempt<Value>? {
+    static func later<Value>(_ answer: FetchedAnswer) -> Attempt<Value>? {
         guard answer.status == 429 || answer.status == 408 || answer.status >= 500 else {
             return nil
         }
@@ -150,7 +150,7 @@ struct HubServer {
 
     /// What a status other than success means. Only the endpoint knows repositories; a storage's host or
     /// a proxy between here and there may forbid, too.
-    func error(_ answer: HTTPAnswer, _ reference: HubReference, file: String?, at url: URL)
+    func error(_ answer: FetchedAnswer, _ reference: HubReference, file: String?, at url: URL)
         -> HubError
     {
         let repository = reference.repository

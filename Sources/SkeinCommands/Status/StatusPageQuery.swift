@@ -57,7 +57,7 @@ enum StatusPageQuery {
         defer { loop.stop() }
         let answer = Promise<Result<[UInt8], any Error>>()
         let exchange = try Confined(to: loop) {
-            Exchange(request, name: name, patience: timeout, loop: loop, answer: answer)
+            PageRequest(request, name: name, patience: timeout, loop: loop, answer: answer)
         }
         exchange.post { $0.begin(addresses) }
         guard let result = answer.value(within: timeout / .seconds(1)) else {
@@ -97,7 +97,7 @@ enum StatusPageQuery {
     }
 
     /// One connection; lives on the loop's thread.
-    private final class Exchange {
+    private final class PageRequest {
         private let request: [UInt8]
         private let name: NetworkAddress
         private let patience: Duration

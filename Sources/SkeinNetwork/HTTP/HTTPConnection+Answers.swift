@@ -1,7 +1,7 @@
 /// From the answer of the site to its last byte.
 extension HTTPConnection {
     func answer(_ request: HTTPRequest) {
-        exchange = Exchange(
+        traits = AnswerTraits(
             keepsAlive: request.keepsAlive, isHead: request.method == "HEAD",
             knowsChunks: request.minorVersion > 0)
         isKnown = clients.site.knows(request)
@@ -11,7 +11,7 @@ extension HTTPConnection {
         switch clients.answer(request) {
         case .response(let response): respond(response)
         case .events(let begin):
-            exchange.isFollower = true
+            traits.isFollower = true
             clients.followers += 1
             let stream = sendEvents(headers: [])
             if case .streaming = phase { begin(stream) }
@@ -26,10 +26,10 @@ extension HTTPConnection {
     func respond(_ response: HTTPResponse) {
         reply = nil
         phase = .answering
-        exchange.keepsAlive = exchange.keepsAlive && !clients.isDraining
+        traits.keepsAlive = traits.keepsAlive && !clients.isDraining
         put(
             response.bytes(
-                keepsAlive: exchange.keepsAlive, date: clients.date, isHead: exchange.isHead))
+                keepsAlive: traits.keepsAlive, date: clients.date, isHead: traits.isHead))
     }
 
     /// Answers a request that the site does not see, and ends the connection.
@@ -49,7 +49,7 @@ extension HTTPConnection {
         parser = HTTPRequestParser()
         countBody()
         clients.place(self, .busy)
-        exchange = Exchange(isHead: isHead)
+        traits = AnswerTraits(isHead: isHead)
         respond(response)
     }
 
@@ -57,25 +57,25 @@ extension HTTPConnection {
         let stream = EventStream(self)
         self.stream = stream
         phase = .streaming
-        let isChunked = exchange.knowsChunks && !exchange.isFollower
-        exchange.knowsChunks = isChunked
-        exchange.keepsAlive = exchange.keepsAlive && isChunked && !clients.isDraining
+        let isChunked = traits.knowsChunks && !traits.isFollower
+        traits.knowsChunks = isChunked
+        traits.keepsAlive = traits.keepsAlive && isChunked && !clients.isDraining
         put(
             HTTPResponse.head(
                 .ok, contentType: "text/event-stream; charset=utf-8",
                 // nginx would keep events back until it has 4 KiB of them.
                 headers: headers + [("X-Accel-Buffering", "no")],
-                framing: isChunked ? .chunked : .untilClosed, keepsAlive: exchange.keepsAlive,
+                framing: isChunked ? .chunked : .untilClosed, keepsAlive: traits.keepsAlive,
                 date: clients.date))
         return stream
     }
 
     func stream(_ events: [[UInt8]]) {
         // An answer to HEAD has a head only.
-        guard case .streaming = phase, !exchange.isHead else { return }
+        guard case .streaming = phase, !traits.isHead else { return }
         // What is sent at once may be as long as it is; a client that lets more pile up is dropped.
         if outbound.count > Limits.streamBytes { return drop() }
-        guard exchange.knowsChunks else { return put(Array(events.joined())) }
+        guard traits.knowsChunks else { return put(Array(events.joined())) }
         var bytes: [UInt8] = []
         for event in events {
             bytes += Array("\(String(event.count, radix: 16))\r\n".utf8) + event + [0x0D, 0x0A]
@@ -88,7 +88,7 @@ extension HTTPConnection {
         phase = .endingStream
         reply?.ended(tells: false)
         reply = nil
-        if exchange.knowsChunks, !exchange.isHead {
+        if traits.knowsChunks, !traits.isHead {
             put(Array("0\r\n\r\n".utf8))
         } else {
             write()
@@ -96,8 +96,8 @@ extension HTTPConnection {
     }
 
     func stopFollowing() {
-        if exchange.isFollower { clients.followers -= 1 }
-        exchange.isFollower = false
+        if traits.isFollower { clients.followers -= 1 }
+        traits.isFollower = false
     }
 
     // MARK: Writing
@@ -142,7 +142,7 @@ extension HTTPConnection {
         stream = nil
         ended?.ended()
         stopFollowing()
-        guard exchange.keepsAlive, !clients.isDraining else { return linger() }
+        guard traits.keepsAlive, !clients.isDraining else { return linger() }
         phase = .reading
         clients.place(self, .waiting)
         setDeadline(parser.isInside ? times.request : times.idle)

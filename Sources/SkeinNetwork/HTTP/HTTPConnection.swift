@@ -28,7 +28,7 @@ final class HTTPConnection {
     /// Bytes of `outbound` that the server knows of.
     private var countedOutbound = 0
     var phase = Phase.reading
-    var exchange = Exchange()
+    var traits = AnswerTraits()
     var reply: HTTPReply?
     var stream: EventStream?
 
@@ -49,7 +49,7 @@ final class HTTPConnection {
     }
 
     /// What the request that is being answered asks of its answer.
-    struct Exchange {
+    struct AnswerTraits {
         var keepsAlive = false
         var isHead = false
         var knowsChunks = false
@@ -121,7 +121,7 @@ final class HTTPConnection {
                 .serviceUnavailable, "the server is stopping; send the request again later",
                 headers: [("Retry-After", "1")])
         case .reading: close()
-        case .streaming where exchange.isFollower: endStream()
+        case .streaming where traits.isFollower: endStream()
         case .lingering(let end, let bytes):
             linger(until: min(end, .now + times.linger), bytes: bytes)
         case .awaitingAnswer, .answering, .streaming, .endingStream, .closed: break
@@ -171,7 +171,7 @@ final class HTTPConnection {
                 setDeadline(times.request)
             }
         case .awaitingAnswer, .streaming, .endingStream:
-            guard !exchange.isFollower else { return }
+            guard !traits.isFollower else { return }
             parser.take(bytes)
             watchAgain()
         case .lingering(let end, let left):
@@ -249,7 +249,7 @@ final class HTTPConnection {
     private var interest: Readiness {
         // Whoever is gone is noticed also behind bytes that are not read.
         let hasRoom = parser.heldBytes < Limits.pipelineBytes
-        let reading: Readiness = hasRoom || exchange.isFollower ? .read : .hangUp
+        let reading: Readiness = hasRoom || traits.isFollower ? .read : .hangUp
         switch phase {
         case .reading: return outbound.isEmpty ? .read : .write
         case .awaitingAnswer: return reading

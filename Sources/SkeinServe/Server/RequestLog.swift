@@ -17,26 +17,26 @@ final class RequestLog {
     }
 
     /// - Parameters:
-    ///   - exchange: of the request, which has ended.
+    ///   - served: of the request, which has ended.
     ///   - status: the answer's; `gone`: its client left before; `dropped`: it was given up.
-    func note(_ exchange: Exchange, _ status: String) {
+    func note(_ served: ServedRequest, _ status: String) {
         guard let leftOut = rate.admit(at: clock() - born) else { return }
         if leftOut > 0 { log.info("not logged: \(Figures.count(leftOut, "request"))") }
-        let adapter = exchange.model.flatMap { $0 == base ? nil : $0 }
+        let adapter = served.model.flatMap { $0 == base ? nil : $0 }
         log.info(
-            "POST \(exchange.endpoint) \(status) in \(Figures.fixed(exchange.seconds, 2)) s: "
-                + (exchange.model.map { "\($0), " } ?? "")
-                + "\(exchange.promptTokens) prompt tokens (\(exchange.cachedTokens) cached), "
-                + "\(exchange.answerTokens) answer tokens, \(exchange.name)",
+            "POST \(served.endpoint) \(status) in \(Figures.fixed(served.seconds, 2)) s: "
+                + (served.model.map { "\($0), " } ?? "")
+                + "\(served.promptTokens) prompt tokens (\(served.cachedTokens) cached), "
+                + "\(served.answerTokens) answer tokens, \(served.name)",
             [
-                ("request_id", .string(exchange.name)),
-                ("model", exchange.model == nil ? .null : .string(base)),
+                ("request_id", .string(served.name)),
+                ("model", served.model == nil ? .null : .string(base)),
                 ("adapter", adapter.map { .string($0) } ?? .null),
-                ("endpoint", .string(exchange.endpoint)), ("status", .string(status)),
-                ("seconds", .number(exchange.seconds)),
-                ("prompt_tokens", .integer(exchange.promptTokens)),
-                ("cached_tokens", .integer(exchange.cachedTokens)),
-                ("answer_tokens", .integer(exchange.answerTokens)),
+                ("endpoint", .string(served.endpoint)), ("status", .string(status)),
+                ("seconds", .number(served.seconds)),
+                ("prompt_tokens", .integer(served.promptTokens)),
+                ("cached_tokens", .integer(served.cachedTokens)),
+                ("answer_tokens", .integer(served.answerTokens)),
             ])
     }
 }

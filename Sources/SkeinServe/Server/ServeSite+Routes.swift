@@ -167,7 +167,7 @@ extension ServeSite: HTTPSite {
             body: Array(
                 metrics.text(
                     parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,
-                    open: exchanges.count, cacheLimit: parts.cacheLimit
+                    open: servedRequests.count, cacheLimit: parts.cacheLimit
                 ).utf8))
     }
 }

@@ -29,9 +29,9 @@ final class ServeSite {
     private let loop: any Clock
     /// Runs something on the server's thread.
     private let post: @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
-    var exchanges: [RequestID: Exchange] = [:]
+    var servedRequests: [RequestID: ServedRequest] = [:]
     /// Those whose clients are gone, until the engine has ended what it did for them.
-    private var leaving: [RequestID: Exchange] = [:]
+    private var leaving: [RequestID: ServedRequest] = [:]
     private var whenAllLeft: @Sendable () -> Void = {}
     let metrics = ServeMetrics()
     private var next: UInt64 = 0
@@ -85,7 +85,7 @@ final class ServeSite {
     /// it. Where there are several keys, none of them takes more than `Limits.ownerShare` of all.
     private func fullness(for bytes: Int, of owner: RequestOwner) -> String? {
         if parts.access.keys.count > 1 {
-            let own = exchanges.values.lazy.filter { $0.owner == owner }
+            let own = servedRequests.values.lazy.filter { $0.owner == owner }
             let left = unwanted[owner] ?? Unwanted()
             let count = own.reduce(left.works) { sum, _ in sum + 1 }
             if count >= max(1, Int(Limits.ownerShare * Double(parts.requests))) {
@@ -97,8 +97,8 @@ final class ServeSite {
                     + "\(Figures.bytes(held)), and this one has \(Figures.bytes(bytes))"
             }
         }
-        if exchanges.count + unwantedWorks >= parts.requests {
-            let open = "\(exchanges.count) requests are being answered or wait"
+        if servedRequests.count + unwantedWorks >= parts.requests {
+            let open = "\(servedRequests.count) requests are being answered or wait"
             guard unwantedWorks > 0 else { return open }
             return open + ", and work goes on for \(unwantedWorks) whose clients left"
         }
@@ -123,54 +123,54 @@ final class ServeSite {
         next += 1
         let name = ServeAccess.name(
             of: request, else: "req-" + RequestNames.text(start, id.number))
-        let exchange = Exchange(
+        let served = ServedRequest(
             id, endpoint: work.rawValue, owner: parts.access.owner(of: request), name: name,
             reply: reply,
             headers: parts.access.headers(for: request) + [("X-Request-Id", name)],
             clock: parts.sources.instant)
-        exchanges[id] = exchange
+        servedRequests[id] = served
         reply.onEnd = { [weak self] in self?.isGone(id) }
-        exchange.onRoom = { [weak self] in self?.tellMore(id) }
+        served.onRoom = { [weak self] in self?.tellMore(id) }
         let names = RequestNames(
             start: start, created: parts.sources.date(),
             // Such as a client could give, too.
             seed: parts.sources.random() >> 1)
         let body = request.body
-        let (preparation, isWanted) = (parts.preparation, exchange.isWanted)
-        run(for: exchange, .preparing, holding: body.count) {
+        let (preparation, isWanted) = (parts.preparation, served.isWanted)
+        run(for: served, .preparing, holding: body.count) {
             preparation.answer(to: work, body, id, names, isWanted)
-        } then: { site, exchange, prepared in
-            site.go(on: exchange, prepared, bodyBytes: body.count)
+        } then: { site, served, prepared in
+            site.go(on: served, prepared, bodyBytes: body.count)
         }
     }
 
     /// Does long work for a request on another thread, unless its client has gone by then.
     ///
     /// - Parameters:
-    ///   - exchange: of the request.
+    ///   - served: of the request.
     ///   - kind: of the work.
     ///   - bytes: of the body that is held until then.
     ///   - work: what takes long.
     ///   - then: on this thread, if the client is still there.
     private func run<Result: Sendable>(
-        for exchange: Exchange, _ kind: PreparationThreads.Kind, holding bytes: Int = 0,
+        for served: ServedRequest, _ kind: PreparationThreads.Kind, holding bytes: Int = 0,
         _ work: @escaping @Sendable () -> Result,
-        then: @escaping @Sendable (ServeSite, Exchange, Result) -> Void
+        then: @escaping @Sendable (ServeSite, ServedRequest, Result) -> Void
     ) {
         waitingBytes += bytes
-        exchange.bodyBytes = bytes
-        exchange.isWithThreads = true
-        let (id, owner, isWanted, post) = (exchange.id, exchange.owner, exchange.isWanted, post)
+        served.bodyBytes = bytes
+        served.isWithThreads = true
+        let (id, owner, isWanted, post) = (served.id, served.owner, served.isWanted, post)
         parts.threads.run(kind, for: owner) {
             let result = isWanted.isSet ? work() : nil
             post { site in
                 site.waitingBytes -= bytes
-                guard let exchange = site.exchanges[id] else {
+                guard let served = site.servedRequests[id] else {
                     return site.hasEnded(owner, bytes)
                 }
-                exchange.isWithThreads = false
-                exchange.bodyBytes = 0
-                if let result { then(site, exchange, result) }
+                served.isWithThreads = false
+                served.bodyBytes = 0
+                if let result { then(site, served, result) }
             }
         }
     }
@@ -183,26 +183,26 @@ final class ServeSite {
         unwanted[owner] = left.works > 0 ? left : nil
     }
 
-    private func go(on exchange: Exchange, _ prepared: PreparedAnswer, bodyBytes: Int) {
+    private func go(on served: ServedRequest, _ prepared: PreparedAnswer, bodyBytes: Int) {
         switch prepared {
         case .compile(let streams, let work):
-            if streams { beginSoon(exchange) }
+            if streams { beginSoon(served) }
             // What was made of the body is held until then.
-            return run(for: exchange, .compiling, holding: bodyBytes, work) {
+            return run(for: served, .compiling, holding: bodyBytes, work) {
                 $0.go(on: $1, $2, bodyBytes: bodyBytes)
             }
-        case .error(let error): exchange.fail(error)
-        case .json(let response): exchange.respond(response)
+        case .error(let error): served.fail(error)
+        case .json(let response): served.respond(response)
         case .text(let text):
-            exchange.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
+            served.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
         case .plan(let plan):
-            exchange.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
-            parts.engine.submit(plan.jobs, for: exchange.owner)
+            served.plan(plan, TokenNames(tokenizer: parts.preparation.tokenizer))
+            parts.engine.submit(plan.jobs, for: served.owner)
             if let header = plan.dropped.header { remark(onDropped: header.value) }
-            if plan.format.streams { beginSoon(exchange) }
+            if plan.format.streams { beginSoon(served) }
             return
         }
-        close(exchange)
+        close(served)
     }
 
     /// Says once which parts of a schema answers are not held to.
@@ -215,35 +215,35 @@ final class ServeSite {
 
     /// Begins a stream that has waited long for its first token, so that neither its client nor a proxy
     /// gives it up. What goes wrong later is told as an event, as OpenAI and vLLM tell it.
-    private func beginSoon(_ exchange: Exchange) {
-        let id = exchange.id
-        let left = parts.sources.streamPatience - .seconds(exchange.seconds)
-        loop.setAlarm(after: max(.zero, left)) { [weak self] in self?.exchanges[id]?.beginWaiting()
+    private func beginSoon(_ served: ServedRequest) {
+        let id = served.id
+        let left = parts.sources.streamPatience - .seconds(served.seconds)
+        loop.setAlarm(after: max(.zero, left)) { [weak self] in self?.servedRequests[id]?.beginWaiting()
         }
     }
 
     /// Takes what the engine tells.
     func take(_ events: [AnswerEvent]) {
         for event in events {
-            guard let exchange = exchanges[event.request] else {
+            guard let served = servedRequests[event.request] else {
                 // What was told before the engine heard that the client is gone was computed, too.
                 leaving[event.request]?.count(event, metrics)
                 continue
             }
-            tell(exchange) { $0.take(event, metrics) }
+            tell(served) { $0.take(event, metrics) }
         }
     }
 
     /// Tells a client more.
-    private func tell(_ exchange: Exchange, _ body: (Exchange) -> Void) {
-        body(exchange)
+    private func tell(_ served: ServedRequest, _ body: (ServedRequest) -> Void) {
+        body(served)
         // What it held is gone with it.
-        guard exchanges[exchange.id] != nil else { return }
-        heldBytes += exchange.heldBytes - exchange.countedBytes
-        exchange.countedBytes = exchange.heldBytes
-        didTell(exchange)
+        guard servedRequests[served.id] != nil else { return }
+        heldBytes += served.heldBytes - served.countedBytes
+        served.countedBytes = served.heldBytes
+        didTell(served)
         while heldBytes > parts.sources.heldBytes,
-            let most = exchanges.values.max(by: { $0.heldBytes < $1.heldBytes }),
+            let most = servedRequests.values.max(by: { $0.heldBytes < $1.heldBytes }),
             most.heldBytes > 0
         {
             most.drop()
@@ -252,92 +252,92 @@ final class ServeSite {
 
     /// A slow client has taken what was sent.
     private func tellMore(_ id: RequestID) {
-        guard let exchange = exchanges[id] else { return }
-        tell(exchange) { $0.tellHeld(metrics) }
+        guard let served = servedRequests[id] else { return }
+        tell(served) { $0.tellHeld(metrics) }
     }
 
     /// What is large must not keep others waiting while it is written.
-    private func didTell(_ exchange: Exchange) {
+    private func didTell(_ served: ServedRequest) {
         // While it was told its client may have gone: nothing is begun for it any longer.
-        guard exchanges[exchange.id] != nil else { return }
-        if let writer = exchange.takeUnwritten() {
-            run(for: exchange, .writing) {
+        guard servedRequests[served.id] != nil else { return }
+        if let writer = served.takeUnwritten() {
+            run(for: served, .writing) {
                 HTTPResponse(json: writer.whole)
-            } then: { site, exchange, response in
-                exchange.respond(response)
-                site.close(exchange)
+            } then: { site, served, response in
+                served.respond(response)
+                site.close(served)
             }
         }
-        if let chunk = exchange.takeUnwrittenChunk() {
-            run(for: exchange, .writing) {
+        if let chunk = served.takeUnwrittenChunk() {
+            run(for: served, .writing) {
                 JSONLine.render(chunk)
-            } then: { site, exchange, text in
-                site.tell(exchange) { $0.resume(with: text, site.metrics) }
+            } then: { site, served, text in
+                site.tell(served) { $0.resume(with: text, site.metrics) }
             }
         }
-        if exchange.status != nil { close(exchange) }
+        if served.status != nil { close(served) }
     }
 
     private func isGone(_ id: RequestID) {
-        guard let exchange = exchanges[id] else { return }
-        forget(exchange)
-        if exchange.wasDropped { metrics.dropped += 1 } else { metrics.abandoned += 1 }
-        giveUp(exchange)
+        guard let served = servedRequests[id] else { return }
+        forget(served)
+        if served.wasDropped { metrics.dropped += 1 } else { metrics.abandoned += 1 }
+        giveUp(served)
     }
 
     /// The engine has ended what it did for a client that is gone, or is to go.
     private func hasLeft(_ id: RequestID, _ cut: [CutAnswer]) {
-        guard let exchange = leaving.removeValue(forKey: id) else { return }
-        for answer in cut { exchange.count(answer, metrics) }
-        if exchange.wasCutOff {
-            end(exchange)
+        guard let served = leaving.removeValue(forKey: id) else { return }
+        for answer in cut { served.count(answer, metrics) }
+        if served.wasCutOff {
+            end(served)
         } else {
-            note(exchange, exchange.wasDropped ? "dropped" : "gone")
+            note(served, served.wasDropped ? "dropped" : "gone")
         }
         if leaving.isEmpty { whenAllLeft() }
     }
 
     /// Ends the work for a request, wherever it is, and notes what was cut.
-    private func giveUp(_ exchange: Exchange) {
-        let (id, post) = (exchange.id, post)
-        leaving[id] = exchange
-        exchange.isWanted.clear()
-        if exchange.isWithThreads {
-            unwanted[exchange.owner, default: Unwanted()].works += 1
-            unwanted[exchange.owner, default: Unwanted()].bytes += exchange.bodyBytes
+    private func giveUp(_ served: ServedRequest) {
+        let (id, post) = (served.id, post)
+        leaving[id] = served
+        served.isWanted.clear()
+        if served.isWithThreads {
+            unwanted[served.owner, default: Unwanted()].works += 1
+            unwanted[served.owner, default: Unwanted()].bytes += served.bodyBytes
         }
-        guard exchange.isPlanned else { return hasLeft(id, []) }
+        guard served.isPlanned else { return hasLeft(id, []) }
         parts.engine.cancel(id) { cut in post { $0.hasLeft(id, cut) } }
     }
 
     /// - Returns: whether it was there.
     @discardableResult
-    private func forget(_ exchange: Exchange) -> Bool {
-        guard exchanges.removeValue(forKey: exchange.id) != nil else { return false }
-        heldBytes -= exchange.countedBytes
+    private func forget(_ served: ServedRequest) -> Bool {
+        guard servedRequests.removeValue(forKey: served.id) != nil else { return false }
+        heldBytes -= served.countedBytes
         return true
     }
 
-    private func close(_ exchange: Exchange) {
+    private func close(_ served: ServedRequest) {
         // A client may be found gone while it is answered.
-        if forget(exchange) { end(exchange) }
+        if forget(served) { end(served) }
     }
 
     /// Counts and notes what has ended.
-    private func end(_ exchange: Exchange) {
-        if exchange.isPlanned {
+    private func end(_ served: ServedRequest) {
+        if served.isPlanned {
             finished += 1
-            finishedSeconds += exchange.seconds
+            finishedSeconds += served.seconds
         }
-        let status = exchange.status?.rawValue ?? 0
-        metrics.count(exchange.endpoint, status, model: exchange.model)
-        note(exchange, String(status))
+        let status = served.status?.rawValue ?? 0
+        metrics.count(served.endpoint, status, model: served.model)
+        note(served, String(status))
     }
 
-    private func note(_ exchange: Exchange, _ status: String) {
+    private func note(_ served: ServedRequest, _ status: String) {
         metrics.count(
-            exchange.model, prompt: exchange.promptTokens, answer: exchange.answerTokens)
-        requestLog?.note(exchange, status)
+            served.model, prompt: served.promptTokens, answer: served.answerTokens)
+        requestLog?.note(served, status)
     }
 
     func finish() { isStopping = true }
@@ -346,12 +346,12 @@ final class ServeSite {
     ///
     /// - Parameter then: called once the engine has ended all of it, and the log has it.
     func cutOff(then: @escaping @Sendable () -> Void) {
-        for exchange in exchanges.values {
+        for served in servedRequests.values {
             // Told that it is over, its client may turn out to be gone: it is given up once.
-            guard forget(exchange) else { continue }
-            exchange.wasCutOff = true
-            exchange.fail(.stopping)
-            giveUp(exchange)
+            guard forget(served) else { continue }
+            served.wasCutOff = true
+            served.fail(.stopping)
+            giveUp(served)
         }
         if leaving.isEmpty { then() } else { whenAllLeft = then }
     }

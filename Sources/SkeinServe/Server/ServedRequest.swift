@@ -4,7 +4,7 @@ import SkeinNetwork
 import Synchronization
 
 /// One request from its last byte to the end of its answer. Lives on the server's thread.
-final class Exchange {
+final class ServedRequest {
     let id: RequestID
     let endpoint: String
     let owner: RequestOwner
