@@ -6,7 +6,7 @@ import SkeinHub
 struct HTTPLimits: Sendable {
     /// Bytes of a body; the transfer ends when more arrive.
     var bytes: Int
-    /// An transfer without a byte for this long has failed.
+    /// A transfer without a byte for this long has failed.
     var idle: Duration
     /// The whole transfer.
     var total: Duration
@@ -24,7 +24,7 @@ struct FetchedAnswer {
     func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
 }
 
-/// An transfer that did not end.
+/// A transfer that did not end.
 enum HTTPFailure: Error {
     /// The connection failed or was silent; the text has no URL.
     case network(String)
@@ -38,7 +38,7 @@ enum HTTPFailure: Error {
 final class HTTPTransfer: @unchecked Sendable {
     // `lock` guards every variable but `isOver`, which `delivery` guards.
     private let lock = NSLock()
-    /// Held while `receive` runs: an transfer that is given up hands on nothing afterwards.
+    /// Held while `receive` runs: a transfer that is given up hands on nothing afterwards.
     private let delivery = NSLock()
     private var isOver = false
     private let ended = DispatchSemaphore(value: 0)

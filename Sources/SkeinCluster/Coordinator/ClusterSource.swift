@@ -16,7 +16,7 @@ import Synchronization
 final class ClusterSource: GradientSource {
     private let desk: CoordinatorDesk
     private let recipe: WorkRecipe
-    private let inbox: Inbox
+    private let inbox: RunInbox
     private let codec: GradientCodec
     private let parameterCount: Int
     private let microBatchTokens: Int
@@ -34,7 +34,7 @@ final class ClusterSource: GradientSource {
     }
 
     init(
-        desk: CoordinatorDesk, inbox: Inbox, recipe: WorkRecipe,
+        desk: CoordinatorDesk, inbox: RunInbox, recipe: WorkRecipe,
         configuration: TrainingConfiguration, parameterCount: Int, local: LocalSettings? = nil,
         shouldStop: @escaping @Sendable () -> Bool
     ) {
@@ -164,8 +164,8 @@ final class ClusterSource: GradientSource {
 
     /// The verdict on a result, and on the next one if it is already here.
     private func verdicts(
-        _ check: ResultCheck, _ candidate: Candidate
-    ) -> [(Candidate, ResultCheck.Verdict)] {
+        _ check: ResultCheck, _ candidate: ReceivedResult
+    ) -> [(ReceivedResult, ResultCheck.Verdict)] {
         // For a large adapter, a second unpacked gradient takes more memory than its time is worth.
         let other =
             4 * parameterCount <= Limits.pairedBytes

@@ -9,7 +9,7 @@ struct ClusterTraining {
     let job: TrainingJob
     let directory: RunDirectory
     let desk: CoordinatorDesk
-    let inbox: Inbox
+    let inbox: RunInbox
     let log: Log
     /// What answers the sample prompts.
     let samples: SampleSource

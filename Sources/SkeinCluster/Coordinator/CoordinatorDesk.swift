@@ -20,7 +20,7 @@ struct CoordinatorDesk: Sendable {
         shell.post { $0.close(number) }
     }
 
-    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
+    func checked(_ candidate: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
         shell.post { $0.checked(candidate, outcome) }
     }
 

@@ -7,7 +7,7 @@ import SkeinTraining
 /// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.
 package struct CoordinatorServer: Sendable {
     let desk: CoordinatorDesk
-    let inbox = Inbox()
+    let inbox = RunInbox()
     private let loop: EventLoop
     private let modelDigest: [UInt8]
     /// The bound address, `HOST:PORT`.

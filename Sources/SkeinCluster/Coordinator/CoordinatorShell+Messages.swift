@@ -144,7 +144,7 @@ extension CoordinatorShell {
         // The ledger records the attempt that was leased, not what a worker claims.
         result.attempt = peer.attempts[key] ?? 1
         if parked[peer.id]?[key] == nil {
-            parked[peer.id, default: [:]][key] = Candidate(
+            parked[peer.id, default: [:]][key] = ReceivedResult(
                 peer: peer.id, worker: peer.name, result: result)
         }
         note(.arrived, worker: peer.name, of: key)

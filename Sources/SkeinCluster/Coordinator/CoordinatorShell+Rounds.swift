@@ -64,7 +64,7 @@ extension CoordinatorShell {
     }
 
     /// Takes the run's thread's verdict on a result. Its peer may be gone by now.
-    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
+    func checked(_ candidate: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
         let key = candidate.result.key
         switch outcome {
         case .accepted, .confirmed:

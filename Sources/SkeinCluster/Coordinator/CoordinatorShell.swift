@@ -10,7 +10,7 @@ import SkeinTraining
 /// the training loop's thread, which reaches this through `CoordinatorDesk`.
 final class CoordinatorShell {
     let loop: any Clock & Network
-    let inbox: Inbox
+    let inbox: RunInbox
     let identity: RunIdentity
     let options: CoordinatorOptions
     let counts: ShellCounts
@@ -26,14 +26,14 @@ final class CoordinatorShell {
     /// Which of it goes to whom, and which leases wait for it.
     var line = ParameterLine()
     /// Complete results that wait for their check or for an answer, at most one for each lease.
-    var parked: [PeerID: [WorkKey: Candidate]] = [:]
+    var parked: [PeerID: [WorkKey: ReceivedResult]] = [:]
     /// Limits the lines about peers that never proved the token: there can be any number of these.
     var strangerLines = LineRate(
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
     /// The same for strangers that were dropped for others.
     private var crowdLines = LineRate(burst: 1, interval: Limits.crowdLineInterval)
     /// The result whose verdict the state is being told.
-    var judged: Candidate?
+    var judged: ReceivedResult?
     /// Processor seconds spent on `view()`, for the benchmark of what looking costs.
     var viewSeconds = 0.0
     /// How far the run is, as its thread last said.
@@ -59,7 +59,7 @@ final class CoordinatorShell {
     private let start: ContinuousClock.Instant
 
     init(
-        loop: any Clock & Network, inbox: Inbox, identity: RunIdentity,
+        loop: any Clock & Network, inbox: RunInbox, identity: RunIdentity,
         options: CoordinatorOptions, settings: CoordinatorSettings, counts: ShellCounts, log: Log,
         randomness: Randomness = .system
     ) {

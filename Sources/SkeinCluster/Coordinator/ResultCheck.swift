@@ -38,7 +38,7 @@ struct ResultCheck: Sendable {
 
     /// A result that agrees with the plan, as far as it has been checked.
     private struct Opened {
-        let candidate: Candidate
+        let candidate: ReceivedResult
         let digest: SHA256.Digest
         let inputs: WorkInputs
         /// Empty for an evaluation.
@@ -54,7 +54,7 @@ struct ResultCheck: Sendable {
     }
 
     /// Checks a result; blocks for some milliseconds for a gradient of a million numbers.
-    func callAsFunction(_ candidate: Candidate) -> Verdict {
+    func callAsFunction(_ candidate: ReceivedResult) -> Verdict {
         switch open(candidate) {
         case .refused(let detail): .refused(detail: detail)
         case .open(let opened): verdict(on: opened, GradientCodec.digest(of: opened.gradient))
@@ -62,7 +62,7 @@ struct ResultCheck: Sendable {
     }
 
     /// Both verdicts, sooner than one after the other: their gradients are hashed side by side.
-    func callAsFunction(_ first: Candidate, _ second: Candidate) -> [Verdict] {
+    func callAsFunction(_ first: ReceivedResult, _ second: ReceivedResult) -> [Verdict] {
         let openings = (open(first), open(second))
         guard case (.open(let one), .open(let two)) = openings else {
             return [openings.0, openings.1].map { opening in
@@ -78,7 +78,7 @@ struct ResultCheck: Sendable {
     }
 
     /// Checks everything but the hash and the numbers.
-    private func open(_ candidate: Candidate) -> Opening {
+    private func open(_ candidate: ReceivedResult) -> Opening {
         let result = candidate.result
         let index = Int(result.key.index)
         guard round.expected.indices.contains(index), result.kind == round.kind else {
@@ -136,7 +136,7 @@ struct ResultCheck: Sendable {
 
     /// The same for a logical worker's result: its change, and its state if the round wants it.
     private func openLocal(
-        _ candidate: Candidate, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
+        _ candidate: ReceivedResult, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
     ) -> Opening {
         guard let local, let leased = round.local,
             let payload = LocalPayload(candidate.result.payload),

@@ -47,7 +47,7 @@ package final class AnswerEngine: Sendable {
         package init() {}
     }
 
-    private let inbox = Inbox()
+    private let inbox = EngineInbox()
     private let figuresBox: FiguresBox
     /// The one copy of the model's weights.
     package let weights: GenerationWeights

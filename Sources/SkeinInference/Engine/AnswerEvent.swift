@@ -9,7 +9,7 @@ package enum FinishReason: String, Sendable {
 
 /// A token with its log-probability before temperature, penalties and masks.
 package struct TokenRecord: Sendable, Equatable {
-    package struct Candidate: Sendable, Equatable {
+    package struct Alternative: Sendable, Equatable {
         package var token: Int32
         package var logprob: Float
 
@@ -23,9 +23,9 @@ package struct TokenRecord: Sendable, Equatable {
     /// nil: the first token of a prompt. 0 where there was no choice.
     package var logprob: Float?
     /// The likeliest tokens, as many as were asked for, the likeliest first.
-    package var top: [Candidate]
+    package var top: [Alternative]
 
-    package init(token: Int32, logprob: Float?, top: [Candidate] = []) {
+    package init(token: Int32, logprob: Float?, top: [Alternative] = []) {
         self.token = token
         self.logprob = logprob
         self.top = top

@@ -9,7 +9,7 @@ import Synchronization
 final class EngineLoop {
     private let batch: BatchDecoder
     private let tokenizer: Tokenizer
-    private let inbox: Inbox
+    private let inbox: EngineInbox
     private let figures: FiguresBox
     private let deliver: @Sendable ([AnswerEvent]) -> Void
     private let guesses: Bool
@@ -41,7 +41,7 @@ final class EngineLoop {
     private var known = AnswerEngine.Figures()
 
     init(
-        _ setup: AnswerEngine.Setup, weights: GenerationWeights, team: ComputeTeam, inbox: Inbox,
+        _ setup: AnswerEngine.Setup, weights: GenerationWeights, team: ComputeTeam, inbox: EngineInbox,
         figures: FiguresBox, deliver: @escaping @Sendable ([AnswerEvent]) -> Void
     ) {
         batch = BatchDecoder(
@@ -78,7 +78,7 @@ final class EngineLoop {
         events = []
     }
 
-    private func drop(_ requests: [RequestID], _ tells: [Inbox.Tell] = []) {
+    private func drop(_ requests: [RequestID], _ tells: [EngineInbox.Tell] = []) {
         guard !requests.isEmpty else { return }
         let cut = end(Set(requests))
         for (request, tell) in tells { tell(cut[request] ?? []) }

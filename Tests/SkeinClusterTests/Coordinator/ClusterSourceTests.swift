@@ -13,7 +13,7 @@ import Testing
 struct ClusterSourceTests {
     private struct Bench: Sendable {
         let shell: Confined<CoordinatorShell>
-        let inbox: Inbox
+        let inbox: RunInbox
         let source: ClusterSource
 
         /// Computes a step with one micro-batch, on a thread of its own; `delivered` is called with
@@ -62,7 +62,7 @@ struct ClusterSourceTests {
             fingerprint: "", configuration: [], longestRow: 3, modelFiles: [])
         let identity = try RunIdentity(
             offer: offer, parameterCount: Self.parameterCount, codec: .fp32)
-        let (inbox, counts) = (Inbox(), ShellCounts())
+        let (inbox, counts) = (RunInbox(), ShellCounts())
         let shell = try Confined(to: loop) {
             CoordinatorShell(
                 loop: loop, inbox: inbox, identity: identity,

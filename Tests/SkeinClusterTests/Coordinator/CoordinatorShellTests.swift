@@ -22,7 +22,7 @@ struct CoordinatorShellTests {
             station = Station(loop)
             station.prepare = Station.authenticate
             shell = CoordinatorShell(
-                loop: loop, inbox: Inbox(), identity: identity,
+                loop: loop, inbox: RunInbox(), identity: identity,
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
                 settings: CoordinatorSettings(), counts: ShellCounts(), log: Log())
             peer = Peer(
@@ -192,7 +192,7 @@ struct CoordinatorShellTests {
                     key: Self.key(0), attempt: 1, kind: .gradient, tokens: 1, lossTokens: 1,
                     correct: 0, lossSum: .nan, digest: [UInt8](repeating: 1, count: 32),
                     inputs: [UInt8](repeating: 2, count: 32), payload: [1])
-                let candidate = Candidate(peer: bench.peer.id, worker: "w", result: result)
+                let candidate = ReceivedResult(peer: bench.peer.id, worker: "w", result: result)
                 let (shell, peer) = (bench.shell, bench.peer)
                 shell.handle(
                     .joined(

@@ -23,11 +23,11 @@ struct ResultCheckTests {
 
     private func candidate(
         _ index: Int, numbers: [Float]? = nil, digest: [UInt8]? = nil, tokens: UInt32 = 4
-    ) -> Candidate {
+    ) -> ReceivedResult {
         var gradient =
             numbers ?? (0..<Self.count).map { (i: Int) -> Float in Float(i * (index + 1)) / 64 }
         let payload = GradientCodec.fp32.pack(&gradient, seed: 0, step: 3, microBatch: index)
-        return Candidate(
+        return ReceivedResult(
             peer: PeerID(1), worker: "w\(index)",
             result: WorkResult(
                 key: WorkKey(round: 7, index: UInt32(index)), attempt: 1, kind: .gradient,
@@ -95,7 +95,7 @@ struct ResultCheckTests {
         #expect(Set(others + [good]).count == others.count + 1)
         for other in others {
             var wrong = candidate(0)
-            wrong = Candidate(
+            wrong = ReceivedResult(
                 peer: wrong.peer, worker: wrong.worker,
                 result: {
                     var result = wrong.result
@@ -122,7 +122,7 @@ struct ResultCheckTests {
                 round: round, recipe: Self.recipe, codec: .fp32, parameterCount: Self.count)
             return text(
                 check(
-                    Candidate(
+                    ReceivedResult(
                         peer: PeerID(1), worker: "w1",
                         result: WorkResult(
                             key: WorkKey(round: 7, index: 0), attempt: 1, kind: .logProbabilities,
@@ -141,7 +141,7 @@ struct ResultCheckTests {
 
     @Test("the second of a pair is the next item, if that is a result of the same round")
     func next() {
-        let inbox = Inbox()
+        let inbox = RunInbox()
         #expect(inbox.takeCheck(round: 7)?.worker == nil)
         inbox.put(.check(candidate(0)))
         inbox.put(.settled(round: 7))

@@ -39,7 +39,7 @@ struct SignsOfLifeTests {
         let counts = ShellCounts()
         let shell = try Confined(to: loop) { [settings] in
             CoordinatorShell(
-                loop: loop, inbox: Inbox(), identity: identity,
+                loop: loop, inbox: RunInbox(), identity: identity,
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
                 settings: settings, counts: counts, log: Log(isQuiet: true))
         }

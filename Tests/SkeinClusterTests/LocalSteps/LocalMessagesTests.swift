@@ -153,7 +153,7 @@ struct LocalMessagesTests {
             return ResultCheck(
                 round: leased, recipe: recipe, codec: .fp32, parameterCount: Self.count,
                 local: settings
-            )(Candidate(peer: PeerID(1), worker: "w", result: result))
+            )(ReceivedResult(peer: PeerID(1), worker: "w", result: result))
         }
         func isAccepted(_ verdict: ResultCheck.Verdict) -> Bool {
             if case .accepted = verdict { true } else { false }

@@ -155,7 +155,7 @@ final class SimulatedRun: @unchecked Sendable {
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
         let identity = try simulated.identity(
             term: directory.nextTerm(first: 100), start: world.random.bytes(16))
-        let inbox = Inbox { [self] isReady in try wait(isReady) }
+        let inbox = RunInbox { [self] isReady in try wait(isReady) }
         let counts = ShellCounts()
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
@@ -173,7 +173,7 @@ final class SimulatedRun: @unchecked Sendable {
     }
 
     private func listen(
-        _ loop: VirtualLoop, _ inbox: Inbox, _ identity: RunIdentity, _ counts: ShellCounts
+        _ loop: VirtualLoop, _ inbox: RunInbox, _ identity: RunIdentity, _ counts: ShellCounts
     ) throws -> Confined<CoordinatorShell> {
         var settings = CoordinatorSettings(minimumWorkers: 1, patience: patience)
         // Now and then there is hardly any room for results.

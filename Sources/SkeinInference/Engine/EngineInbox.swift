@@ -2,7 +2,7 @@ import SkeinBasics
 import Synchronization
 
 /// What others have for the engine's thread.
-final class Inbox: Sendable {
+final class EngineInbox: Sendable {
     typealias Tell = (request: RequestID, tell: @Sendable ([CutAnswer]) -> Void)
 
     struct Mail: Sendable {

@@ -6,12 +6,12 @@ import SkeinTraining
 ///
 /// Holds at most the results of one round: for each piece the coordinator's state lets through one
 /// candidate at a time.
-final class Inbox: Sendable {
+final class RunInbox: Sendable {
     enum Item: Sendable {
         /// A result to unpack and check.
-        case check(Candidate)
+        case check(ReceivedResult)
         /// A result to use although it is doubtful.
-        case deliver(Candidate)
+        case deliver(ReceivedResult)
         /// A piece of this round is computed again, because two of its results differ.
         case disputed(round: UInt64)
         /// Such a dispute is over: it is known, or never will be, which result is right.
@@ -53,7 +53,7 @@ final class Inbox: Sendable {
     }
 
     /// Removes and returns the next item if it is a result of this round to check.
-    func takeCheck(round: UInt64) -> Candidate? {
+    func takeCheck(round: UInt64) -> ReceivedResult? {
         items.change(waking: false) { items in
             guard case .check(let candidate)? = items.first, candidate.result.key.round == round
             else { return nil }
@@ -66,11 +66,4 @@ final class Inbox: Sendable {
     func takeNow() -> Item? {
         items.change(waking: false) { $0.isEmpty ? nil : $0.removeFirst() }
     }
-}
-
-/// A result, and the worker that sent it.
-struct Candidate: Sendable {
-    let peer: PeerID
-    let worker: String
-    let result: WorkResult
 }
