@@ -64,9 +64,9 @@ public final class Worker: Sendable {
 
     /// Like `run()`, but on the calling thread and until `shouldDrain` returns true.
     package func work(
-        on board: WorkerBoard = WorkerBoard(), until shouldDrain: @escaping @Sendable () -> Bool
+        on status: WorkerStatus = WorkerStatus(), until shouldDrain: @escaping @Sendable () -> Bool
     ) throws -> WorkerOutcome {
         try WorkerNode.run(
-            options, log: log, version: Version.text, board: board, shouldDrain: shouldDrain)
+            options, log: log, version: Version.text, status: status, shouldDrain: shouldDrain)
     }
 }

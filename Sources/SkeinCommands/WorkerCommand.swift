@@ -50,12 +50,12 @@ struct WorkerCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        let board = WorkerBoard()
+        let board = WorkerStatus()
         try io.reporting(board) { try run(io, board, shouldDrain: $0) }
     }
 
     private func run(
-        _ io: CommandIO, _ board: WorkerBoard, shouldDrain: @escaping @Sendable () -> Bool
+        _ io: CommandIO, _ board: WorkerStatus, shouldDrain: @escaping @Sendable () -> Bool
     ) throws {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let (log, interrupt) = (io.log, io.interrupt)

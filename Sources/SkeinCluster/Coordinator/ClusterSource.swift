@@ -14,7 +14,7 @@ import Synchronization
 /// is handed to the shell, which leases it; results come back to this thread, which unpacks, hashes
 /// and checks them, so that the network's thread never computes.
 final class ClusterSource: GradientSource {
-    private let desk: CoordinatorDesk
+    private let shellHandle: ShellHandle
     private let recipe: WorkRecipe
     private let inbox: RunInbox
     private let codec: GradientCodec
@@ -34,11 +34,11 @@ final class ClusterSource: GradientSource {
     }
 
     init(
-        desk: CoordinatorDesk, inbox: RunInbox, recipe: WorkRecipe,
+        shellHandle: ShellHandle, inbox: RunInbox, recipe: WorkRecipe,
         configuration: TrainingConfiguration, parameterCount: Int, local: LocalSettings? = nil,
         shouldStop: @escaping @Sendable () -> Bool
     ) {
-        self.desk = desk
+        self.shellHandle = shellHandle
         self.inbox = inbox
         self.recipe = recipe
         codec = configuration.gradientCodec
@@ -47,10 +47,10 @@ final class ClusterSource: GradientSource {
         settings = local
         preference = configuration.preferenceLoss
         self.shouldStop = shouldStop
-        own = Mutex(Own(publisher: ParameterPublisher(), figures: FigureMark(desk)))
+        own = Mutex(Own(publisher: ParameterPublisher(), figures: FigureMark(shellHandle)))
     }
 
-    var workerCount: Int { desk.memberCount }
+    var workerCount: Int { shellHandle.memberCount }
 
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
@@ -149,7 +149,7 @@ final class ClusterSource: GradientSource {
     /// CPU, bytes and payload since the last call: what a step cost its coordinator.
     func takeFigures() -> StepFigures? {
         own.withLock { own in
-            let mark = FigureMark(desk)
+            let mark = FigureMark(shellHandle)
             defer {
                 own.figures = mark
                 own.payloadBytes = 0
@@ -188,8 +188,8 @@ final class ClusterSource: GradientSource {
         let round = LeasedRound(
             number: number, label: label, kind: kind, step: step, rows: rows,
             publication: publication, local: local, pairs: pairs, recorded: recorded)
-        desk.open(round)
-        defer { desk.close(number) }
+        shellHandle.open(round)
+        defer { shellHandle.close(number) }
         let check = ResultCheck(
             round: round, recipe: recipe, codec: codec, parameterCount: parameterCount,
             local: settings)
@@ -200,7 +200,7 @@ final class ClusterSource: GradientSource {
             let isWaiting = missing > 0 || disputes > 0
             if !isWaiting, !isSettled {
                 // Another result of the last piece may have arrived, and may differ.
-                desk.settle()
+                shellHandle.settle()
                 isSettled = true
             }
             guard let item = isWaiting ? try inbox.take() : inbox.takeNow() else { return }
@@ -212,7 +212,7 @@ final class ClusterSource: GradientSource {
                         missing -= 1
                         own.withLock { $0.payloadBytes += candidate.result.payload.count }
                     }
-                    desk.checked(candidate, verdict.outcome)
+                    shellHandle.checked(candidate, verdict.outcome)
                 }
             case .deliver(let candidate) where candidate.result.key.round == number:
                 // The same doubtful numbers came twice: the run decides what follows.
@@ -226,14 +226,14 @@ final class ClusterSource: GradientSource {
                 if version == publication.version,
                     let values = own.withLock({ $0.publisher.last?.values })
                 {
-                    desk.offer(
+                    shellHandle.offer(
                         ParameterPublisher.snapshot(values, of: publication), version: version)
                 }
             case .stateWanted(let peer, let key) where key.round == number:
                 guard let local, local.work.indices.contains(Int(key.index)) else { continue }
                 let replay = StateReplay(
                     key, local.history, scheduledSteps: local.work[0].scheduledSteps)
-                desk.bring(EncodedMessage(.stateReplay(replay)), to: peer, for: key)
+                shellHandle.bring(EncodedMessage(.stateReplay(replay)), to: peer, for: key)
             case .failed(let error):
                 if isWaiting {
                     throw SourceStopped(reason: .failed(error), isDisputed: disputes > 0)
@@ -243,7 +243,7 @@ final class ClusterSource: GradientSource {
                 return
             case .pulse:
                 // A step is soon done; all references of a run are not.
-                if isWaiting, shouldStop(), desk.missingCount > 0 || label == .references {
+                if isWaiting, shouldStop(), shellHandle.missingCount > 0 || label == .references {
                     throw SourceStopped(reason: .interrupted, isDisputed: disputes > 0)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled, .stateWanted:
@@ -260,8 +260,8 @@ private struct FigureMark: Sendable {
     let traffic: Traffic
 
     /// Call this on the training loop's thread.
-    init(_ desk: CoordinatorDesk) {
-        let network = desk.figures()
+    init(_ shellHandle: ShellHandle) {
+        let network = shellHandle.figures()
         cpuSeconds =
             (ProcessFigures.threadProcessorSeconds ?? 0) + SideBySide.lentSeconds + network.seconds
         traffic = network.traffic

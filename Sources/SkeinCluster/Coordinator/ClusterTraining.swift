@@ -8,7 +8,7 @@ import SkeinTraining
 struct ClusterTraining {
     let job: TrainingJob
     let directory: RunDirectory
-    let desk: CoordinatorDesk
+    let shellHandle: ShellHandle
     let inbox: RunInbox
     let log: Log
     /// What answers the sample prompts.
@@ -35,14 +35,14 @@ struct ClusterTraining {
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let source = ClusterSource(
-            desk: desk, inbox: inbox, recipe: self.job.workRecipe,
+            shellHandle: shellHandle, inbox: inbox, recipe: self.job.workRecipe,
             configuration: self.job.configuration,
             parameterCount: self.job.shape.layout.count, local: self.job.local,
             shouldStop: shouldStop)
         board.prepared(self.job, output: directory.path)
-        desk.note(board.progress)
-        let desk = desk
-        board.attach { desk.view() }
+        shellHandle.note(board.progress)
+        let shellHandle = shellHandle
+        board.attach { shellHandle.view() }
         var referenced = self.job
         let references: [GroupEntry]
         // What workers say of the reference is this run's alone.
@@ -71,12 +71,12 @@ struct ClusterTraining {
             evaluate: { try source.evaluate($0) },
             sample: { parameters, step, epoch in
                 guard let samples else { return [] }
-                desk.enter("answers the sample prompts")
+                shellHandle.enter("answers the sample prompts")
                 return try samples.samples(parameters, step: step, epoch: epoch)
             },
             report: { [board, directory] event in
                 try board.note(event, in: directory.store)
-                desk.note(board.progress)
+                shellHandle.note(board.progress)
                 try report(event)
             }, shouldStop: shouldStop, now: now, beside: beside,
             admitsOtherEngines: admitsOtherEngines, references: references)

@@ -146,7 +146,8 @@ package final class CoordinatorNode: Sendable {
             incarnation: ownIncarnation, job: job, version: version, log: log)
         do {
             let ending = try ClusterTraining(
-                job: job, directory: directory, desk: server.desk, inbox: server.inbox,
+                job: job, directory: directory, shellHandle: server.shellHandle,
+                inbox: server.inbox,
                 log: log, samples: samples, board: board,
                 admitsOtherEngines: options.admitsOtherEngines
             ).run(report: report, shouldStop: shouldStop)

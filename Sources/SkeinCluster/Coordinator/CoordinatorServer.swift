@@ -6,7 +6,7 @@ import SkeinTraining
 
 /// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.
 package struct CoordinatorServer: Sendable {
-    let desk: CoordinatorDesk
+    let shellHandle: ShellHandle
     let inbox = RunInbox()
     private let loop: EventLoop
     private let modelDigest: [UInt8]
@@ -38,7 +38,7 @@ package struct CoordinatorServer: Sendable {
                     loop: loop, inbox: inbox, identity: identity, options: options,
                     settings: settings, counts: counts, log: log)
             }
-            desk = CoordinatorDesk(shell: shell, counts: counts)
+            shellHandle = ShellHandle(shell: shell, counts: counts)
             address = try shell.call { [shell] in
                 $0.desk = shell
                 $0.connectionRoom = room
@@ -56,27 +56,28 @@ package struct CoordinatorServer: Sendable {
         shouldStop: @escaping @Sendable () -> Bool
     ) -> any GradientSource {
         ClusterSource(
-            desk: desk, inbox: inbox, recipe: WorkRecipe(model: modelDigest, configuration),
+            shellHandle: shellHandle, inbox: inbox,
+            recipe: WorkRecipe(model: modelDigest, configuration),
             configuration: configuration, parameterCount: parameterCount, shouldStop: shouldStop)
     }
 
     /// Shows the cluster on a board from now on.
     package func show(on board: RunBoard) {
-        let desk = desk
-        board.attach { desk.view() }
+        let shellHandle = shellHandle
+        board.attach { shellHandle.view() }
     }
 
     /// What the benchmark notes of a step, for status and page.
-    package func note(_ progress: RunSnapshot.Progress) { desk.note(progress) }
+    package func note(_ progress: RunSnapshot.Progress) { shellHandle.note(progress) }
 
     /// Processor seconds that the network's thread has spent on what people look at.
-    package func viewSeconds() throws -> Double { try desk.shell.call { $0.viewSeconds } }
+    package func viewSeconds() throws -> Double { try shellHandle.shell.call { $0.viewSeconds } }
 
     /// Tells all peers, and gives the last messages time to arrive.
     package func farewell(_ leave: Leave) {
-        desk.finish(leave)
+        shellHandle.finish(leave)
         let deadline = ContinuousClock.now + Limits.flush
-        while desk.counts.connections > 0, ContinuousClock.now < deadline {
+        while shellHandle.counts.connections > 0, ContinuousClock.now < deadline {
             Thread.sleep(forTimeInterval: 0.01)
         }
     }

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-// What the run's thread asks for, through `CoordinatorDesk`.
+// What the run's thread asks for, through `ShellHandle`.
 extension CoordinatorShell {
     /// Begins to lease the work of a round.
     func open(_ round: LeasedRound) {

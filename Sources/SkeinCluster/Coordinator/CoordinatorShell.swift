@@ -7,7 +7,7 @@ import SkeinTraining
 /// The coordinator's side of the network: carries out what `CoordinatorState` directs.
 ///
 /// Lives on the event loop's thread and computes nothing. The state decides; results are checked on
-/// the training loop's thread, which reaches this through `CoordinatorDesk`.
+/// the training loop's thread, which reaches this through `ShellHandle`.
 final class CoordinatorShell {
     let loop: any Clock & Network
     let inbox: RunInbox

@@ -60,13 +60,13 @@ package enum WorkerNode {
     ///   - options: whom to work for, and with what.
     ///   - log: told what happens.
     ///   - version: Skein's, sent to the coordinator.
-    ///   - board: what people are shown of it.
+    ///   - status: what people are shown of it.
     ///   - shouldDrain: asked ten times a second; true ends the worker after its current work.
     /// - Returns: how it ended.
     /// - Throws: `NodeError` when no coordinator lets it in within its patience, the run failed, or
     ///   the coordinator is not authentic or refuses it; what loading a model throws.
     package static func run(
-        _ options: WorkerOptions, log: Log, version: String, board: WorkerBoard = WorkerBoard(),
+        _ options: WorkerOptions, log: Log, version: String, status: WorkerStatus = WorkerStatus(),
         shouldDrain: @escaping @Sendable () -> Bool
     ) throws -> WorkerOutcome {
         let setup = try WorkerSetup(options, version: version)
@@ -80,7 +80,7 @@ package enum WorkerNode {
             state.desk = shell
             state.begin()
         }
-        board.attach {
+        status.attach {
             do {
                 return try shell.call { $0.view }
             } catch {
@@ -103,7 +103,7 @@ package enum WorkerNode {
             shell.end()
             return shell.hasToldReady
         }
-        if hasJoined { board.noteJoined() }
+        if hasJoined { status.noteJoined() }
         switch try result.get() {
         case .complete: return .complete
         case .drained: return .drained

@@ -32,12 +32,12 @@ struct JoinedWorker {
     }
 
     func run(_ io: CommandIO) throws {
-        let board = WorkerBoard()
+        let board = WorkerStatus()
         try io.reporting(board) { try run(io, board, shouldStop: $0) }
     }
 
     private func run(
-        _ io: CommandIO, _ board: WorkerBoard, shouldStop: @escaping @Sendable () -> Bool
+        _ io: CommandIO, _ board: WorkerStatus, shouldStop: @escaping @Sendable () -> Bool
     ) throws {
         let log = io.log
         io.interrupt.listen {
@@ -220,7 +220,7 @@ struct JoinedWorker {
 
     /// Works for the coordinator until the run is complete or this task is asked to stop.
     private func work(
-        at addresses: [String], _ card: TaskCard, _ log: Log, _ board: WorkerBoard,
+        at addresses: [String], _ card: TaskCard, _ log: Log, _ board: WorkerStatus,
         _ shouldStop: @escaping @Sendable () -> Bool
     ) throws -> WorkerOutcome {
         var options = options

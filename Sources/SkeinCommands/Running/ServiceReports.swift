@@ -19,7 +19,7 @@ extension CommandIO {
     /// whoever starts it must not wait for a coordinator that may come tomorrow. If its token or its
     /// model is of no use, it has mostly ended before.
     func reporting(
-        _ board: WorkerBoard, _ body: (@escaping @Sendable () -> Bool) throws -> Void
+        _ board: WorkerStatus, _ body: (@escaping @Sendable () -> Bool) throws -> Void
     ) throws {
         try reporting(readyAfter: .seconds(10), { board.serviceView }, body)
     }

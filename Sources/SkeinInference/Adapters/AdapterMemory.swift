@@ -7,7 +7,7 @@ import Synchronization
 /// may call.
 package final class AdapterMemory: Sendable {
     /// Room for an adapter that is being read; free again when nobody holds it.
-    package final class Room: Sendable {}
+    package final class Reservation: Sendable {}
 
     /// An adapter, or the room that is kept for one. Its bytes count as long as it is held.
     private struct Entry {
@@ -27,24 +27,26 @@ package final class AdapterMemory: Sendable {
 
     /// Keeps room for an adapter of so many bytes.
     ///
-    /// - Throws: `AdapterRoomError.tooLarge` if it would not fit alone, `.full`.
-    package func room(for bytes: Int) throws(AdapterRoomError) -> Room {
+    /// - Throws: `AdapterMemoryError.tooLarge` if it would not fit alone, `.full`.
+    package func reserve(_ bytes: Int) throws(AdapterMemoryError) -> Reservation {
         guard bytes <= byteLimit else { throw .tooLarge(bytes: bytes, limit: byteLimit) }
-        let room = Room()
+        let reservation = Reservation()
         let held = entries.withLock { entries -> Int? in
             let held = Self.bytes(of: &entries)
             if held + bytes > byteLimit { return held }
-            entries.append(Entry(owner: room, bytes: bytes))
+            entries.append(Entry(owner: reservation, bytes: bytes))
             return nil
         }
         if let held { throw .full(bytes: bytes, held: held, limit: byteLimit) }
-        return room
+        return reservation
     }
 
     /// The adapter takes the room that was kept for it.
-    package func put(_ adapter: GenerationProjections, into room: Room) {
+    package func put(_ adapter: GenerationProjections, into reservation: Reservation) {
         entries.withLock { entries in
-            guard let place = entries.firstIndex(where: { $0.owner === room }) else { return }
+            guard let place = entries.firstIndex(where: { $0.owner === reservation }) else {
+                return
+            }
             entries[place].owner = adapter
         }
     }

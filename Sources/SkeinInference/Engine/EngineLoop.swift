@@ -41,7 +41,8 @@ final class EngineLoop {
     private var known = AnswerEngine.Figures()
 
     init(
-        _ setup: AnswerEngine.Setup, weights: GenerationWeights, team: ComputeTeam, inbox: EngineInbox,
+        _ setup: AnswerEngine.Setup, weights: GenerationWeights, team: ComputeTeam,
+        inbox: EngineInbox,
         figures: FiguresBox, deliver: @escaping @Sendable ([AnswerEvent]) -> Void
     ) {
         batch = BatchDecoder(

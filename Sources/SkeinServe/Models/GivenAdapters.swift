@@ -13,7 +13,7 @@ struct GivenAdapters {
     ///   - model: the base.
     ///   - rank: the largest for which there is room.
     ///   - memory: of all adapters.
-    /// - Throws: `ServeError`, `AdapterRoomError`; what `LoadedAdapter` throws.
+    /// - Throws: `ServeError`, `AdapterMemoryError`; what `LoadedAdapter` throws.
     init(
         _ given: [OpenAIServer.Options.NamedAdapter], besides taken: [String],
         for model: ModelDirectory, rank: Int, memory: AdapterMemory
@@ -34,7 +34,7 @@ struct GivenAdapters {
                     throw ServeError.givenTooLarge(
                         adapter: adapter.path, bytes: held + bytes, limit: memory.byteLimit)
                 }
-                return try memory.room(for: bytes)
+                return try memory.reserve(bytes)
             }
             adapters.append((adapter.name, admitted))
         }

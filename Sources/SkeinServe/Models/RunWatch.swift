@@ -48,7 +48,7 @@ struct RunWatch: Sendable {
             } catch {
                 // Too few descriptors, for example, will not last; anything else is not tried again.
                 if (error as? FileError)?.isPassing == true { throw error }
-                if case .full? = error as? AdapterRoomError { throw error }
+                if case .full? = error as? AdapterMemoryError { throw error }
                 warn(step, error)
             }
             seen = newest
@@ -68,7 +68,7 @@ struct RunWatch: Sendable {
             ?? "the checkpoints of \(name) cannot be looked for: \(cause)"
         var news = text
         // How much is held changes with each request.
-        if case .full? = error as? AdapterRoomError { news = "no room for step \(step ?? 0)" }
+        if case .full? = error as? AdapterMemoryError { news = "no room for step \(step ?? 0)" }
         if news != said { log.warning(text) }
         said = news
     }

@@ -96,7 +96,7 @@ package final class ServedModels: Sendable {
 
     /// Loads an adapter under a name.
     ///
-    /// - Throws: `ServeError`, `AdapterRoomError`; what `LoadedAdapter` throws.
+    /// - Throws: `ServeError`, `AdapterMemoryError`; what `LoadedAdapter` throws.
     func load(_ name: String, path: String) throws {
         guard Self.isName(name) else {
             throw ServeError.badName(name: APIError.printable(name), from: .request)
@@ -129,7 +129,7 @@ package final class ServedModels: Sendable {
 
     /// Puts a newer checkpoint of a run in the place of the one that has its name.
     ///
-    /// - Throws: `AdapterRoomError`, what `LoadedAdapter` throws; the older one stays.
+    /// - Throws: `AdapterMemoryError`, what `LoadedAdapter` throws; the older one stays.
     func replace(_ name: String, path: String, step: Int) throws {
         let (loaded, adapter) = try read(name, path: path, step: step)
         let isFirst = state.withLock { state in
@@ -175,17 +175,17 @@ package final class ServedModels: Sendable {
         _ name: String, path: String, step: Int? = nil, files: FileIdentity? = nil
     ) throws -> (model: ServedModel, adapter: LoadedAdapter) {
         let admitted = try AdmittedAdapter(path, for: model, rank: settings.rank) {
-            try self.room(for: $0)
+            try self.reserve($0)
         }
         if !settings.anyBase { try admitted.adapter.check(base: digest) }
         return (served(name, admitted, step: step, files: files), admitted.adapter)
     }
 
     /// Room for another adapter; checkpoints that nobody uses make it.
-    private func room(for bytes: Int) throws(AdapterRoomError) -> AdapterMemory.Room {
+    private func reserve(_ bytes: Int) throws(AdapterMemoryError) -> AdapterMemory.Reservation {
         while true {
             do {
-                return try settings.memory.room(for: bytes)
+                return try settings.memory.reserve(bytes)
             } catch {
                 guard case .full(_, let held, let limit) = error,
                     forgetCheckpoints(of: held + bytes - limit)
@@ -226,7 +226,7 @@ package final class ServedModels: Sendable {
     ) -> ServedModel {
         let adapter = admitted.adapter
         let projections = GenerationProjections(weights, adapter: adapter.parameters)
-        settings.memory.put(projections, into: admitted.room)
+        settings.memory.put(projections, into: admitted.reservation)
         return ServedModel(
             id: name, root: shown(adapter.path), parent: base.id, created: settings.date(),
             step: step, files: files, projections: projections)
@@ -288,10 +288,10 @@ package final class ServedModels: Sendable {
             let (loaded, adapter): (ServedModel, LoadedAdapter)
             do {
                 (loaded, adapter) = try read(id, path: path, step: step, files: files)
-            } catch AdapterRoomError.full(let bytes, let held, let limit) {
+            } catch AdapterMemoryError.full(let bytes, let held, let limit) {
                 // Another request may have been faster with the same one.
                 guard let known = known(id, files) else {
-                    throw AdapterRoomError.full(bytes: bytes, held: held, limit: limit)
+                    throw AdapterMemoryError.full(bytes: bytes, held: held, limit: limit)
                 }
                 return known
             }

@@ -85,7 +85,7 @@ struct APIError: Error, Equatable, Sendable {
             return
         }
         let explanation = explained.explanation
-        if case .full? = error as? AdapterRoomError {
+        if case .full? = error as? AdapterMemoryError {
             self = .overloaded("\(explanation.what): \(explanation.remedy)", retryAfter: 5)
             return
         }

@@ -218,7 +218,8 @@ final class ServeSite {
     private func beginSoon(_ served: ServedRequest) {
         let id = served.id
         let left = parts.sources.streamPatience - .seconds(served.seconds)
-        loop.setAlarm(after: max(.zero, left)) { [weak self] in self?.servedRequests[id]?.beginWaiting()
+        loop.setAlarm(after: max(.zero, left)) { [weak self] in
+            self?.servedRequests[id]?.beginWaiting()
         }
     }
 

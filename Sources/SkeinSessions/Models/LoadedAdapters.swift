@@ -55,14 +55,14 @@ final class LoadedAdapters: Sendable {
             return try read(adapter)
         } catch {
             switch error {
-            case AdapterRoomError.full: throw ReplyFailure.adaptersFull
-            case AdapterRoomError.rankTooLarge(_, let rank, let limit):
+            case AdapterMemoryError.full: throw ReplyFailure.adaptersFull
+            case AdapterMemoryError.rankTooLarge(_, let rank, let limit):
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
                     .init(
                         debugDescription: "the adapter's rank is \(rank), and there is room for "
                             + "\(limit) (\(adapter.path)): raise maximumRank in "
                             + "SystemLanguageModel.Resources"))
-            case AdapterRoomError.tooLarge(let bytes, let limit):
+            case AdapterMemoryError.tooLarge(let bytes, let limit):
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
                     .init(
                         debugDescription: "the adapter takes \(bytes) bytes, and all adapters may "
@@ -86,11 +86,11 @@ final class LoadedAdapters: Sendable {
         }
         if let known { return known }
         let admitted = try AdmittedAdapter(key.path, for: directory, rank: rank) {
-            try self.room(for: $0)
+            try self.reserve($0)
         }
         try admitted.adapter.check(base: digest.wait())
         let projections = GenerationProjections(weights, adapter: admitted.adapter.parameters)
-        memory.put(projections, into: admitted.room)
+        memory.put(projections, into: admitted.reservation)
         entries.withLock { entries in
             entries.removeAll { $0.key.path == key.path }
             entries.append(Entry(key: key, projections: projections))
@@ -100,10 +100,10 @@ final class LoadedAdapters: Sendable {
 
     /// Room for another adapter; those that were not used for longest make it. One that a request holds
     /// keeps its memory until the request has ended.
-    private func room(for bytes: Int) throws -> AdapterMemory.Room {
+    private func reserve(_ bytes: Int) throws -> AdapterMemory.Reservation {
         while true {
             do {
-                return try memory.room(for: bytes)
+                return try memory.reserve(bytes)
             } catch {
                 guard case .full = error, forgetIdle() else { throw error }
             }

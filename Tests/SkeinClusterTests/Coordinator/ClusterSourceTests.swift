@@ -70,7 +70,7 @@ struct ClusterSourceTests {
                 settings: CoordinatorSettings(), counts: counts, log: Log())
         }
         let source = ClusterSource(
-            desk: CoordinatorDesk(shell: shell, counts: counts), inbox: inbox,
+            shellHandle: ShellHandle(shell: shell, counts: counts), inbox: inbox,
             recipe: Self.recipe,
             configuration: TrainingConfiguration.fixed, parameterCount: Self.parameterCount,
             shouldStop: { false })

@@ -196,34 +196,34 @@ struct LocalMessagesTests {
     }
 
     @Test("a thread that waits for a state gets it, or learns that nobody wants it any more")
-    func desk() {
-        let desk = StateDesk(workers: 2)
+    func rebuilt() {
+        let rebuilt = RebuiltStates(workers: 2)
         let key = WorkKey(round: 2, index: 1)
         let replay = StateReplay(
             key: key, round: 0, stepsDone: 0, scheduledSteps: 1, state: [], outer: [], rounds: [])
         // Nobody waits for it yet.
-        desk.receive(replay)
+        rebuilt.receive(replay)
         var asked: [WorkKey] = []
-        let found = desk.replay(
+        let found = rebuilt.replay(
             for: key,
             asking: {
                 asked.append($0)
-                desk.receive(replay)
+                rebuilt.receive(replay)
             }, isAbandoned: { false })
         #expect(found == replay && asked == [key])
-        #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+        #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
         // One whose work is no longer wanted does not take what another one waits for.
-        let other = desk.replay(
+        let other = rebuilt.replay(
             for: key,
             asking: { key in
-                #expect(desk.wants(key))
-                #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
-                #expect(desk.wants(key))
-                desk.receive(replay)
-                #expect(!desk.wants(key))
+                #expect(rebuilt.wants(key))
+                #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+                #expect(rebuilt.wants(key))
+                rebuilt.receive(replay)
+                #expect(!rebuilt.wants(key))
             }, isAbandoned: { false })
         #expect(other == replay)
-        desk.close()
-        #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { false }) == nil)
+        rebuilt.close()
+        #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { false }) == nil)
     }
 }

@@ -159,14 +159,15 @@ final class SimulatedRun: @unchecked Sendable {
         let counts = ShellCounts()
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
-        let desk = CoordinatorDesk(shell: shell, counts: counts)
+        let shellHandle = ShellHandle(shell: shell, counts: counts)
         let training = ClusterTraining(
-            job: simulated.job, directory: directory, desk: desk, inbox: inbox, log: log,
+            job: simulated.job, directory: directory, shellHandle: shellHandle, inbox: inbox,
+            log: log,
             samples: .none, now: { [world] in world.instant },
             beside: BesideRun { [self] in beside($0) })
         let ending = try training.run(
             report: { [self] in try take($0) }, shouldStop: { false })
-        desk.finish(Leave(reason: .complete, detail: "the run is complete"))
+        shellHandle.finish(Leave(reason: .complete, detail: "the run is complete"))
         if !ending.outcome.isComplete { world.violate("the run ended before its plan") }
         try pass(Limits.flush)
         if counts.connections > 0 { world.note("\(counts.connections) peers are still there") }

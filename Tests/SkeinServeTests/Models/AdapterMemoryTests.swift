@@ -21,7 +21,7 @@ import Testing
                 #expect(models.served.unload("a"))
                 #expect(models.heldBytes == 2 * bytes)
                 #expect(
-                    throws: AdapterRoomError.full(
+                    throws: AdapterMemoryError.full(
                         bytes: bytes, held: 2 * bytes, limit: models.served.memory.byteLimit)
                 ) { try models.load("c") }
                 withExtendedLifetime(request) {}

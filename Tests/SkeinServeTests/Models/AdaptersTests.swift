@@ -65,7 +65,7 @@ import Testing
             #expect(throws: ServeError.nameTaken(name: "tiny", from: .followed)) {
                 _ = try ServeCase(in: directory) { $0.follow = directory + "/tiny" }
             }
-            #expect(throws: AdapterRoomError.rankTooLarge(adapter: large, rank: 9, limit: 8)) {
+            #expect(throws: AdapterMemoryError.rankTooLarge(adapter: large, rank: 9, limit: 8)) {
                 try start([("large", large)])
             }
             #expect(throws: (any Error).self) { try start([("other", other)]) }

@@ -57,7 +57,7 @@ import Testing
                 try given(["x@y"], none)
             }
             #expect(throws: FormatError.notFound(path: none)) { try given(["x"], none) }
-            #expect(throws: AdapterRoomError.rankTooLarge(adapter: a, rank: 9, limit: 8)) {
+            #expect(throws: AdapterMemoryError.rankTooLarge(adapter: a, rank: 9, limit: 8)) {
                 try given(["x"], a, rank: 8)
             }
             let good = try given(["x", "y"], a)

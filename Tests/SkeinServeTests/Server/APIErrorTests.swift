@@ -72,9 +72,9 @@ import Testing
 
     @Test("adapters that fill their room may leave it: the client may try again")
     func rooms() {
-        let full = APIError(AdapterRoomError.full(bytes: 5, held: 6, limit: 10), param: "model")
+        let full = APIError(AdapterMemoryError.full(bytes: 5, held: 6, limit: 10), param: "model")
         #expect(full.status == .tooManyRequests && full.retryAfter == 5 && full.param == nil)
-        let large = APIError(AdapterRoomError.tooLarge(bytes: 11, limit: 10), param: "model")
+        let large = APIError(AdapterMemoryError.tooLarge(bytes: 11, limit: 10), param: "model")
         #expect(large.status == .badRequest && large.retryAfter == nil && large.param == "model")
         #expect(large.message.hasPrefix("the adapter takes"), "\(large.message)")
     }

@@ -1,5 +1,5 @@
 /// Why there is no room for an adapter.
-package enum AdapterRoomError: Error, Equatable {
+package enum AdapterMemoryError: Error, Equatable {
     /// It takes more than all adapters may.
     case tooLarge(bytes: Int, limit: Int)
     /// Adapters that are loaded, or held by requests, leave no room for another one now.

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-extension AdapterRoomError: Explained {
+extension AdapterMemoryError: Explained {
     package var explanation: Explanation {
         switch self {
         case .tooLarge(let bytes, let limit):

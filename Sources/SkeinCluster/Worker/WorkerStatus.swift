@@ -1,13 +1,13 @@
 import Synchronization
 
 /// What people, and a service manager, are shown of a worker in this process. Any thread may ask.
-package final class WorkerBoard: Sendable {
+package final class WorkerStatus: Sendable {
     private let view = Mutex<(@Sendable () -> ServiceReporter.View?)?>(nil)
     private let joined = Atomic<Bool>(false)
 
     package init() {}
 
-    /// Whether a coordinator has ever let a worker of this board in that has ended.
+    /// Whether a coordinator has ever let a worker of this process in that has ended.
     package var hasJoined: Bool { joined.load(ordering: .relaxed) }
 
     func noteJoined() { joined.store(true, ordering: .relaxed) }

@@ -3,7 +3,7 @@ import SkeinNetwork
 import Synchronization
 
 /// What the training loop's thread asks of the network's thread.
-struct CoordinatorDesk: Sendable {
+struct ShellHandle: Sendable {
     let shell: Confined<CoordinatorShell>
     let counts: ShellCounts
 
