@@ -5,7 +5,7 @@ import SkeinTraining
 struct ClusterRounds: LocalSource {
     let source: ClusterSource
 
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
         try source.compute(round, deliver: deliver)
     }
 

@@ -67,7 +67,7 @@ final class ClusterSource: GradientSource {
     var local: (any LocalSource)? { settings == nil ? nil : ClusterRounds(source: self) }
 
     /// A round of a run with local steps.
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
         let publication = own.withLock { $0.publisher.publish(round.outer.values, by: nil) }
         try run(
             RoundLabel.step(round.number), kind: .local, step: round.number,
@@ -111,9 +111,9 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    private func pairs(_ tokenShare: Double) -> LeasedRound.Pairs? {
+    private func pairs(_ tokenShare: Double) -> RoundWork.Pairs? {
         preference.map {
-            LeasedRound.Pairs(tokenShare: tokenShare, hasReferences: $0.kind == .dpo)
+            RoundWork.Pairs(tokenShare: tokenShare, hasReferences: $0.kind == .dpo)
         }
     }
 
@@ -177,15 +177,15 @@ final class ClusterSource: GradientSource {
     /// One round from its opening to its last result.
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: LocalRound? = nil,
-        pairs: LeasedRound.Pairs? = nil, recorded: [GroupEntry?] = [],
+        publication: ParameterPublication, local: OuterRound? = nil,
+        pairs: RoundWork.Pairs? = nil, recorded: [GroupEntry?] = [],
         accept: (MicroBatchResult) throws -> Void
     ) throws {
         let number = own.withLock { own in
             own.round += 1
             return own.round
         }
-        let round = LeasedRound(
+        let round = RoundWork(
             number: number, label: label, kind: kind, step: step, rows: rows,
             publication: publication, local: local, pairs: pairs, recorded: recorded)
         shellHandle.open(round)

@@ -74,7 +74,7 @@ package final class CoordinatorNode: Sendable {
         try RunIdentity.checkSizes(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
             local: LocalBounds(job))
-        try LeasedRound.check(job)
+        try RoundWork.check(job)
     }
 
     private static func settings(_ job: TrainingJob) throws -> CoordinatorSettings {

@@ -1,11 +1,11 @@
 import SkeinCoordination
 import SkeinNetwork
 
-// Pieces of the model for workers that fetch it: carries out what `PieceLine` decides.
+// Pieces of the model for workers that fetch it: carries out what `PieceQueue` decides.
 extension CoordinatorShell {
     /// A worker asks for a piece.
     func serve(_ piece: ModelRequest, to peer: Peer) {
-        guard identity.has(piece), pieceLine.ask(for: piece, by: peer.id) else {
+        guard identity.has(piece), pieceQueue.ask(for: piece, by: peer.id) else {
             return expel(
                 peer,
                 Rejection(
@@ -17,10 +17,10 @@ extension CoordinatorShell {
 
     /// Sends what is in memory, and has read what there is room for.
     func movePieces() {
-        for delivery in pieceLine.deliveries(now: now) {
+        for delivery in pieceQueue.deliveries(now: now) {
             peers[delivery.peer]?.connection?.send(shared: delivery.message)
         }
-        while let piece = pieceLine.next() { pieceReader().read(piece) }
+        while let piece = pieceQueue.next() { pieceReader().read(piece) }
     }
 
     private func pieceReader() -> PieceReader {
@@ -36,9 +36,9 @@ extension CoordinatorShell {
     /// Takes a piece that was read; nil: the file no longer has it.
     private func bring(_ message: EncodedMessage?, for piece: ModelRequest) {
         if let message {
-            pieceLine.read(piece, message)
+            pieceQueue.read(piece, message)
         } else {
-            for peer in pieceLine.missing(piece).compactMap({ peers[$0] }) {
+            for peer in pieceQueue.missing(piece).compactMap({ peers[$0] }) {
                 expel(peer, Rejection(code: .protocolViolation, reason: "the model has shrunk"))
             }
         }
@@ -49,7 +49,7 @@ extension CoordinatorShell {
     /// pieces under way that it asked for.
     func took(_ peer: Peer) {
         guard peer.stage != .leaving, let connection = peer.connection else { return }
-        pieceLine.left(peer.id, pending: connection.pendingBytes)
+        pieceQueue.left(peer.id, pending: connection.pendingBytes)
         movePieces()
     }
 
@@ -58,13 +58,13 @@ extension CoordinatorShell {
     /// - Returns: whether its pieces move, or wait for others'.
     func lookAtPieces(of peer: Peer) -> Bool {
         guard let connection = peer.connection else { return false }
-        switch pieceLine.look(at: peer.id, taken: connection.bytesTaken, now: now) {
+        switch pieceQueue.look(at: peer.id, taken: connection.bytesTaken, now: now) {
         case .tooSlow(let how):
             expel(peer, Rejection(code: .timeout, reason: how))
             return false
         case .moves: return true
         case .stands: return false
-        case nil: return pieceLine.waits(peer.id)
+        case nil: return pieceQueue.waits(peer.id)
         }
     }
 }
@@ -83,7 +83,7 @@ extension CoordinatorShell {
     }
 
     private func backlogEntry(of peer: Peer, _ connection: Connection) -> Backlog.Entry? {
-        let taking = line.underWay(to: peer.id)
+        let taking = parameterQueue.underWay(to: peer.id)
         let isOld = taking != nil && taking != publication?.version
         guard isOld || connection.ownPendingBytes > 0 else { return nil }
         return Backlog.Entry(

@@ -109,12 +109,12 @@ extension CoordinatorShell {
         // While it prepared, another one may have got its name.
         if let rejection = refusal(of: hello) { throw rejection }
         peer.stage = .member
-        pieceLine.stopAsking(peer.id)
+        pieceQueue.stopAsking(peer.id)
         peer.connection?.bounds = MessageBounds(
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
         carryOut(
-            line.joined(
+            parameterQueue.joined(
                 peer.id, version: ready.parameterVersion, digest: ready.parameterDigest))
         log.info(
             "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
@@ -163,16 +163,16 @@ extension CoordinatorShell {
                 .leased, worker: peer.name, of: key,
                 [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
             peer.attempts[key] = attempt
-            carryOut(line.lease(id, key, attempt: attempt))
+            carryOut(parameterQueue.lease(id, key, attempt: attempt))
         case .cancel(let id, let key, let reason):
             guard let peer = peers[id] else { return }
             note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
-            guard line.cancelled(id, key) else { return }
+            guard parameterQueue.cancelled(id, key) else { return }
             peer.connection?.send(.cancellation(Cancellation(key: key)))
-            replays.cancel(ReplayLine.Request(peer: id, key: key))
+            replays.cancel(ReplayQueue.Request(peer: id, key: key))
             askForReplays()
         case .replay(let id, let key):
-            replays.append(ReplayLine.Request(peer: id, key: key))
+            replays.append(ReplayQueue.Request(peer: id, key: key))
             askForReplays()
         case .check(let id, let key):
             if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
@@ -205,7 +205,7 @@ extension CoordinatorShell {
         }
     }
 
-    func carryOut(_ directives: [ParameterLine.Directive]) {
+    func carryOut(_ directives: [ParameterQueue.Directive]) {
         for directive in directives {
             switch directive {
             case .parameters(let id, let version):
@@ -227,7 +227,7 @@ extension CoordinatorShell {
     func drained(_ peer: Peer) {
         replays.left(peer.id)
         askForReplays()
-        carryOut(line.drained(peer.id))
+        carryOut(parameterQueue.drained(peer.id))
     }
 }
 

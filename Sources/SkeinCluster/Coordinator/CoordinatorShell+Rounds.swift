@@ -5,7 +5,7 @@ import SkeinTraining
 // What the run's thread asks for, through `ShellHandle`.
 extension CoordinatorShell {
     /// Begins to lease the work of a round.
-    func open(_ round: LeasedRound) {
+    func open(_ round: RoundWork) {
         self.round = round
         note(
             .opened,
@@ -17,7 +17,7 @@ extension CoordinatorShell {
         let newest =
             publication?.version == round.publication.version ? publication : round.publication
         publication = newest
-        if let newest { carryOut(line.publish(newest.forLine)) }
+        if let newest { carryOut(parameterQueue.publish(newest.forQueue)) }
         handle(.opened(round.forState))
     }
 
@@ -26,7 +26,7 @@ extension CoordinatorShell {
         note(.closed, [("round", .integer(Int(clamping: number)))])
         round = nil
         handle(.closed(round: number))
-        line.endRound()
+        parameterQueue.endRound()
         for peer in peers.values { peer.attempts = [:] }
         parked = [:]
         replays.endRound()
@@ -38,7 +38,7 @@ extension CoordinatorShell {
         guard let current = publication, current.version == version else { return }
         let whole = current.with(snapshot: snapshot)
         publication = whole
-        carryOut(line.publish(whole.forLine))
+        carryOut(parameterQueue.publish(whole.forQueue))
     }
 
     /// Has the run's thread encode what rebuilds a state, if one can be sent.
@@ -48,7 +48,7 @@ extension CoordinatorShell {
 
     /// Sends what rebuilds the state of a lease. It may not be wanted any more.
     func bring(_ replay: EncodedMessage, to id: PeerID, for key: WorkKey) {
-        let request = ReplayLine.Request(peer: id, key: key)
+        let request = ReplayQueue.Request(peer: id, key: key)
         if replays.encoded(request, bytes: replay.count, now: now), let peer = peers[id] {
             note(.replayed, worker: peer.name, of: key, [("bytes", .integer(replay.count))])
             peer.connection?.send(shared: replay)

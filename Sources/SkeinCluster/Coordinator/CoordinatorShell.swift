@@ -21,10 +21,10 @@ final class CoordinatorShell {
     var peers: [PeerID: Peer] = [:] {
         didSet { counts.setConnections(peers.count) }
     }
-    var round: LeasedRound?
+    var round: RoundWork?
     var publication: ParameterPublication?
     /// Which of it goes to whom, and which leases wait for it.
-    var line = ParameterLine()
+    var parameterQueue = ParameterQueue()
     /// Complete results that wait for their check or for an answer, at most one for each lease.
     var parked: [PeerID: [WorkKey: ReceivedResult]] = [:]
     /// Limits the lines about peers that never proved the token: there can be any number of these.
@@ -39,11 +39,11 @@ final class CoordinatorShell {
     /// How far the run is, as its thread last said.
     var progress = RunSnapshot.Progress()
     /// What rebuilds states, on its way to workers.
-    var replays = ReplayLine()
+    var replays = ReplayQueue()
     /// What waits for all peers together.
     var backlog: Backlog
     /// Pieces of the model, on their way to workers.
-    var pieceLine = PieceLine()
+    var pieceQueue = PieceQueue()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
     /// This shell for other threads; set by its creator.
@@ -54,7 +54,7 @@ final class CoordinatorShell {
     private(set) var farewell: Leave?
     private var port: (any ListeningPort)?
     /// Peers that have not proved the token.
-    var strangers = StrangerLine()
+    var strangers = StrangerQueue()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
 
@@ -336,10 +336,10 @@ final class CoordinatorShell {
         peer.stage = .leaving
         // A result being checked is in the inbox; nobody asks for the others any more.
         parked[peer.id] = nil
-        line.left(peer.id)
+        parameterQueue.left(peer.id)
         replays.remove(peer.id)
         askForReplays()
-        pieceLine.remove(peer.id)
+        pieceQueue.remove(peer.id)
         movePieces()
         if wasPreparing { handle(.left(peer.id, departure)) }
         guard wasMember else { return }

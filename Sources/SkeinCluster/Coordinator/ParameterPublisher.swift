@@ -22,15 +22,15 @@ struct ParameterPublication: Sendable {
     }
 
     /// What decides who gets it.
-    var forLine: ParameterLine.Publication {
-        ParameterLine.Publication(
+    var forQueue: ParameterQueue.Publication {
+        ParameterQueue.Publication(
             version: version, digest: digest, bases: bases, hasWhole: snapshot != nil)
     }
 
     /// The messages that bring a worker here from version `old` (0: none): differences, or the
     /// snapshot; nil when that is needed and not encoded yet.
     func messages(from old: UInt64) -> [EncodedMessage]? {
-        if forLine.hasDifferences(from: old) {
+        if forQueue.hasDifferences(from: old) {
             return Array(differences.suffix(Int(version - old)))
         }
         return snapshot.map { [$0] }

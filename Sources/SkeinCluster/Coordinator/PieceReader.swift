@@ -3,7 +3,7 @@ import SkeinCoordination
 /// Reads pieces of the model for workers that fetch it, and hashes them for their frames.
 ///
 /// It has a thread of its own: a piece takes a millisecond, or as long as the disk takes, and the
-/// network's thread has heartbeats to send. What it reads, and when, `PieceLine` decides.
+/// network's thread has heartbeats to send. What it reads, and when, `PieceQueue` decides.
 final class PieceReader: Sendable {
     private let thread: SerialThread<ModelRequest>
 

@@ -29,7 +29,7 @@ struct ResultCheck: Sendable {
         }
     }
 
-    let round: LeasedRound
+    let round: RoundWork
     let recipe: WorkRecipe
     let codec: GradientCodec
     let parameterCount: Int

@@ -12,7 +12,7 @@ struct ShellHandle: Sendable {
     /// How many more workers the open round needs.
     var missingCount: Int { counts.missing }
 
-    func open(_ round: LeasedRound) {
+    func open(_ round: RoundWork) {
         shell.post { $0.open(round) }
     }
 

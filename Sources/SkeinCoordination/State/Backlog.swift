@@ -6,7 +6,7 @@ import SkeinBasics
 /// A peer that reads has little waiting. One that does not has leases, answers and cancellations,
 /// and a version of the parameters that the others have left behind. Each is little for one peer;
 /// a hundred such peers must not take more than the coordinator promised. Pieces of the model have
-/// a limit of their own: `PieceLine`.
+/// a limit of their own: `PieceQueue`.
 package struct Backlog: Sendable {
     /// What waits for one peer.
     package struct Entry: Sendable {

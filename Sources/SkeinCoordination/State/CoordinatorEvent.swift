@@ -5,7 +5,7 @@ extension CoordinatorState {
     package enum Event: Sendable, Equatable {
         /// The run's thread does something other than wait for a round.
         case phase(RunPhase)
-        case opened(Round)
+        case opened(RoundPlan)
         /// Committed or given up; its remaining leases are cancelled.
         case closed(round: UInt64)
         /// A worker has its offer (ask `admission` first), or says how much of its model is done,

@@ -187,7 +187,7 @@ extension CoordinatorState {
             observe(worker, lease, seconds: (clock - started).inSeconds)
         }
         members.update(worker.peer) { [clock] in $0.postpone(index, now: clock) }
-        open?.postponed.append(OpenRound.Place(peer: worker.peer, index: index))
+        open?.postponed.append(RoundState.Place(peer: worker.peer, index: index))
         say(.drop(worker.peer, key))
     }
 
@@ -209,7 +209,7 @@ extension CoordinatorState {
         open?.postponed.removeFirst(taken)
     }
 
-    private func keptLease(_ place: OpenRound.Place) -> Lease? {
+    private func keptLease(_ place: RoundState.Place) -> Lease? {
         members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
     }
 
@@ -229,7 +229,7 @@ extension CoordinatorState {
 
     /// Gives others all that a worker has finished and keeps: with its next result it would get the
     /// same room again. What it still hands in counts, if there is room then.
-    private mutating func takeKept(from place: OpenRound.Place) {
+    private mutating func takeKept(from place: RoundState.Place) {
         guard let worker = members[place.peer] else { return }
         say(
             .log(

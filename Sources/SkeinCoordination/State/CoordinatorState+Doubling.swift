@@ -66,7 +66,7 @@ extension CoordinatorState {
 
     /// A worker's pace; nil when it has none, or none measured lately: measuring it takes at most a
     /// hundredth of its time.
-    private func knownPace(_ worker: Worker, _ kind: WorkKind, _ open: OpenRound) -> Double? {
+    private func knownPace(_ worker: Worker, _ kind: WorkKind, _ open: RoundState) -> Double? {
         guard let standing = standings[worker.name], let pace = standing.pace(kind),
             let tried = standing.tried(kind)
         else { return nil }

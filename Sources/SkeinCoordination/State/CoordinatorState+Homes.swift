@@ -39,7 +39,7 @@ extension CoordinatorState {
     /// Whether an idle worker may begin with a free piece whose home it is not.
     /// `burdens` are those of the open round, computed when they are first needed.
     func mayCompute(
-        _ index: Int, _ worker: Worker, _ replay: Int, _ open: OpenRound,
+        _ index: Int, _ worker: Worker, _ replay: Int, _ open: RoundState,
         _ burdens: inout [String: Int]?
     ) -> Bool {
         guard let home = homes[index] else { return true }
@@ -62,7 +62,7 @@ extension CoordinatorState {
     }
 
     /// How many open pieces each worker has the states of, and nobody else computes.
-    private func burdens(_ open: OpenRound) -> [String: Int] {
+    private func burdens(_ open: RoundState) -> [String: Int] {
         var burdens: [String: Int] = [:]
         for (index, home) in homes where open.pieces.indices.contains(index) {
             let piece = open.pieces[index]
@@ -77,7 +77,7 @@ extension CoordinatorState {
     /// compute again, and no longer than the patience. So waiting costs at most as much as it could
     /// have saved.
     private func awayUntil(
-        _ home: Home, _ index: Int, _ replay: Int, _ open: OpenRound
+        _ home: Home, _ index: Int, _ replay: Int, _ open: RoundState
     ) -> Duration {
         // After a goodbye its process has ended.
         guard let standing = standings[home.name], standing.departure?.isLost != false else {

@@ -15,7 +15,7 @@ extension CoordinatorState {
             return
         }
         noteProgress()
-        open?.recalled.removeAll { $0.place == OpenRound.Place(peer: peer, index: index) }
+        open?.recalled.removeAll { $0.place == RoundState.Place(peer: peer, index: index) }
         let lease = worker.leases.first { $0.index == index }
         // A result whose lease was taken away while it came cannot be sent later. It gets the room
         // of results that have not begun to come, or slow lines would send in vain again and again.

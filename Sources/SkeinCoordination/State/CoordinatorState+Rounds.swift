@@ -8,13 +8,13 @@ extension CoordinatorState {
         noteProgress()
     }
 
-    mutating func opened(_ round: Round) {
+    mutating func opened(_ round: RoundPlan) {
         if let old = open { closed(old.round.number) }
         phase = .betweenSteps("prepares what comes next")
         phaseSince = clock
         earlier.add(counters)
         counters = RoundCounters()
-        open = OpenRound(round, now: clock)
+        open = RoundState(round, now: clock)
         timeline.open(round, now: clock)
         nextStuck = clock + stuckInterval
         shortageSince = nil

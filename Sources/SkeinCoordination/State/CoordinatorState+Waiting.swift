@@ -19,7 +19,7 @@ extension CoordinatorState {
     }
 
     /// All results are here, and a worker was asked which of two different ones is right.
-    private func waitingForJudge(_ now: Duration, _ open: OpenRound) -> Waiting? {
+    private func waitingForJudge(_ now: Duration, _ open: RoundState) -> Waiting? {
         let first = open.disputes.filter { $0.value.judge != nil }.min { $0.key < $1.key }
         guard let first, let worker = first.value.judge.flatMap({ members[$0] }) else { return nil }
         let lease = worker.leases.first { $0.index == first.key }
@@ -40,7 +40,7 @@ extension CoordinatorState {
         return Waiting(reason, of: nil, since: phaseSince, now)
     }
 
-    private func waitingForWorkers(_ now: Duration, _ open: OpenRound) -> Waiting {
+    private func waitingForWorkers(_ now: Duration, _ open: RoundState) -> Waiting {
         let paused = standings.compactMap { name, standing in
             standing.remainingQuarantine(now: now).map { ($0, name) }
         }.min { $0 < $1 }
@@ -97,7 +97,7 @@ extension CoordinatorState {
         return slowest
     }
 
-    private func waiting(for slow: Slowest, _ now: Duration, _ open: OpenRound) -> Waiting {
+    private func waiting(for slow: Slowest, _ now: Duration, _ open: RoundState) -> Waiting {
         let (worker, index) = (slow.worker, slow.lease.index)
         let other = open.pieces[index].holders.first { $0 != worker.peer }
         let elsewhere: Waiting.Elsewhere =
@@ -125,7 +125,7 @@ extension CoordinatorState {
 
     /// A result that the run's thread checks, if nothing else is left or the check takes long.
     private func waitingForCheck(
-        _ now: Duration, _ open: OpenRound, isOnly: Bool
+        _ now: Duration, _ open: RoundState, isOnly: Bool
     ) -> Waiting? {
         guard open.unchecked > 0 else { return nil }
         let checks = open.histories.compactMap { index, history in
@@ -140,7 +140,7 @@ extension CoordinatorState {
     }
 
     /// There is work, but nobody may take it now.
-    private func waitingForTakers(_ now: Duration, _ open: OpenRound) -> Waiting {
+    private func waitingForTakers(_ now: Duration, _ open: RoundState) -> Waiting {
         let silent = members.all.members.compactMap { members[$0] }
             .min { ($0.lastHeard, $0.name) < ($1.lastHeard, $1.name) }
         guard let silent else { return waitingForWorkers(now, open) }
@@ -170,7 +170,7 @@ extension Worker {
 }
 
 extension Waiting {
-    fileprivate init(_ reason: Reason, of open: OpenRound?, since: Duration, _ now: Duration) {
+    fileprivate init(_ reason: Reason, of open: RoundState?, since: Duration, _ now: Duration) {
         self.init(round: open?.round.label, reason: reason, seconds: (now - since).inSeconds)
     }
 }

@@ -13,7 +13,7 @@ package struct CoordinatorState: Sendable {
     var pending: [Directive] = []
     var members = Membership()
     var standings: [String: Standing] = [:]
-    var open: OpenRound?
+    var open: RoundState?
     /// Who has the states of a run with local steps, by logical worker.
     var homes: [Int: Home] = [:]
     var phase = RunPhase.starting
@@ -178,7 +178,7 @@ extension CoordinatorState {
         return RunSnapshot(
             run: run,
             round: open.map { open in
-                RunSnapshot.Round(
+                RunSnapshot.RoundProgress(
                     label: open.round.label, pieces: open.pieces.count,
                     accepted: open.pieces.count - open.remaining, unleased: open.unleased,
                     unchecked: open.unchecked)

@@ -64,7 +64,7 @@ package struct RoundTimeline: Sendable, Equatable {
         left.entries == right.entries && left.current == right.current
     }
 
-    mutating func open(_ round: Round, now: Duration) {
+    mutating func open(_ round: RoundPlan, now: Duration) {
         current = Entry(
             label: round.label, number: round.number, seconds: 0, pieces: round.costs.count)
         opened = now

@@ -46,7 +46,7 @@ extension RunSnapshot: Codable {
         self.run.loss = try run.decodeIfPresent(Double.self, forKey: .loss)
         self.run.tokensPerSecond = try run.decodeIfPresent(Double.self, forKey: .tokensPerSecond)
         try Self.readNewer(run, into: &self.run)
-        round = try container.decodeIfPresent(Round.self, forKey: .round)
+        round = try container.decodeIfPresent(RoundProgress.self, forKey: .round)
         waiting = try container.decode(Waiting.self, forKey: .waiting)
         workerCount = try container.decode(Int.self, forKey: .workerCount)
         workers = try container.decode([Worker].self, forKey: .workers)

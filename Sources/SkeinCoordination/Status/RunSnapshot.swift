@@ -43,7 +43,7 @@ package struct RunSnapshot: Sendable, Equatable {
     }
 
     /// How far the open round is.
-    package struct Round: Sendable, Equatable, Codable {
+    package struct RoundProgress: Sendable, Equatable, Codable {
         package var label: RoundLabel
         package var pieces: Int
         package var accepted: Int
@@ -155,7 +155,7 @@ package struct RunSnapshot: Sendable, Equatable {
 
     package var run: Progress
     /// The open round; nil: there is none.
-    package var round: Round?
+    package var round: RoundProgress?
     package var waiting: Waiting
     /// All that are connected.
     package var workerCount: Int
@@ -170,7 +170,7 @@ package struct RunSnapshot: Sendable, Equatable {
     package var process: Process?
 
     package init(
-        run: Progress, round: Round? = nil, waiting: Waiting, workers: [Worker] = [],
+        run: Progress, round: RoundProgress? = nil, waiting: Waiting, workers: [Worker] = [],
         paused: [Paused] = [], counters: RoundCounters = RoundCounters(),
         totals: RoundCounters = RoundCounters(), absent: [Absent] = [], process: Process? = nil
     ) {

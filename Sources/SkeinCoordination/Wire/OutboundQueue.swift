@@ -5,8 +5,8 @@ import SkeinBasics
 /// sequence numbers rise in the order of the wire.
 package struct OutboundQueue: Sendable {
     private var sealer = FrameSealer()
-    private var urgent = Line()
-    private var bulky = Line()
+    private var urgent = Fifo()
+    private var bulky = Fifo()
 
     package init() {}
 
@@ -44,7 +44,7 @@ package struct OutboundQueue: Sendable {
     /// Drops the waiting bulky messages, so that an urgent one added now is the last to go out. A
     /// message that is partly sent stays without its end, so only last words may follow.
     package mutating func dropBulky() {
-        bulky = Line()
+        bulky = Fifo()
     }
 
     /// Puts tags on the frames from here on; see `FrameSealer`. A waiting AUTHENTICATION goes out
@@ -103,7 +103,7 @@ private struct QueuedMessage: Sendable {
 }
 
 /// First in, first out. Places at the front are left empty and freed from time to time.
-private struct Line: Sendable {
+private struct Fifo: Sendable {
     private var places: [QueuedMessage?] = []
     private var head = 0
     private(set) var byteCount = 0

@@ -11,7 +11,7 @@ struct WaitingAnswers {
     }
 
     /// What an owner waits for.
-    private struct Line {
+    private struct OwnerQueue {
         let owner: RequestOwner
         /// The next one first; never empty.
         var requests: [Request]
@@ -20,10 +20,10 @@ struct WaitingAnswers {
     private let begin: (AnswerJob) -> RunningAnswer
 
     /// The next one first.
-    private var lines: [Line] = []
+    private var queues: [OwnerQueue] = []
     private(set) var count = 0
 
-    var isEmpty: Bool { lines.isEmpty }
+    var isEmpty: Bool { queues.isEmpty }
 
     init(begin: @escaping (AnswerJob) -> RunningAnswer) { self.begin = begin }
 
@@ -32,28 +32,28 @@ struct WaitingAnswers {
         guard let first = jobs.first else { return }
         let request = Request(id: first.request, jobs: jobs.reversed())
         count += jobs.count
-        if let line = place(of: first.owner) {
-            lines[line].requests.append(request)
+        if let index = place(of: first.owner) {
+            queues[index].requests.append(request)
         } else {
-            lines.append(Line(owner: first.owner, requests: [request]))
+            queues.append(OwnerQueue(owner: first.owner, requests: [request]))
         }
     }
 
     /// Those who wait, the next one first.
-    var owners: [RequestOwner] { lines.map(\.owner) }
+    var owners: [RequestOwner] { queues.map(\.owner) }
 
     private func place(of owner: RequestOwner) -> Int? {
-        lines.firstIndex { $0.owner == owner }
+        queues.firstIndex { $0.owner == owner }
     }
 
     /// The owner's answer whose turn it is; the same until it is removed.
     mutating func first(of owner: RequestOwner) -> RunningAnswer? {
-        guard let line = place(of: owner), let request = lines[line].requests.first,
+        guard let index = place(of: owner), let request = queues[index].requests.first,
             let job = request.jobs.last
         else { return nil }
         if let next = request.next { return next }
         let next = begin(job)
-        lines[line].requests[0].next = next
+        queues[index].requests[0].next = next
         return next
     }
 
@@ -61,21 +61,21 @@ struct WaitingAnswers {
     /// other requests, and those after all other owners.
     mutating func removeFirst(of owner: RequestOwner) {
         guard let place = place(of: owner) else { return }
-        var line = lines.remove(at: place)
-        var request = line.requests.removeFirst()
+        var queue = queues.remove(at: place)
+        var request = queue.requests.removeFirst()
         request.jobs.removeLast()
         request.next = nil
         count -= 1
-        if !request.jobs.isEmpty { line.requests.append(request) }
-        if !line.requests.isEmpty { lines.append(line) }
+        if !request.jobs.isEmpty { queue.requests.append(request) }
+        if !queue.requests.isEmpty { queues.append(queue) }
     }
 
     /// Forgets all answers of these requests.
     mutating func remove(_ gone: Set<RequestID>) {
-        for place in lines.indices { lines[place].requests.removeAll { gone.contains($0.id) } }
-        lines.removeAll { $0.requests.isEmpty }
-        count = lines.reduce(0) { sum, line in
-            sum + line.requests.reduce(0) { $0 + $1.jobs.count }
+        for place in queues.indices { queues[place].requests.removeAll { gone.contains($0.id) } }
+        queues.removeAll { $0.requests.isEmpty }
+        count = queues.reduce(0) { sum, queue in
+            sum + queue.requests.reduce(0) { $0 + $1.jobs.count }
         }
     }
 }

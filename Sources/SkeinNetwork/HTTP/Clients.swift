@@ -11,7 +11,7 @@ final class Clients {
     let address: SocketAddress
     private var connections: [HTTPConnection?] = []
     private var freeSlots: [Int] = []
-    private var refused = WaitingLine()
+    private var refused = WaitingQueue()
     private(set) var isDraining = false
     private var written: (seconds: Int, text: String) = (-1, "")
 

@@ -30,14 +30,14 @@ struct Places {
         var waitingBytes: Int
     }
 
-    private var lingering = WaitingLine()
+    private var lingering = WaitingQueue()
     /// Who has waited longest is first.
-    private var strangers = WaitingLine()
-    private var acquaintances = WaitingLine()
+    private var strangers = WaitingQueue()
+    private var acquaintances = WaitingQueue()
     /// Who has sent nothing for longest is first.
-    private var bodies = WaitingLine()
+    private var bodies = WaitingQueue()
     /// Those for whom bytes wait. Who has taken none for longest is first.
-    private var takers = WaitingLine()
+    private var takers = WaitingQueue()
 
     mutating func place(_ slot: Int, _ occupation: Occupation, isKnown: Bool) {
         if occupation != .lingering { lingering.leave(slot) }
@@ -77,7 +77,7 @@ struct Places {
 
     /// Of those that have waited longest, the first one of the host that has most of them: a host that
     /// opens connections without end loses its own.
-    private func crowded(_ line: WaitingLine, _ client: (Int) -> Client) -> Int? {
+    private func crowded(_ line: WaitingQueue, _ client: (Int) -> Client) -> Int? {
         var counts: [[UInt8]: Int] = [:]
         for slot in line.prefix(Limits.crowd) { counts[client(slot).network, default: 0] += 1 }
         let most = counts.values.max()
@@ -86,7 +86,7 @@ struct Places {
 
     /// The slowest of those that have done nothing for longest.
     private func slowest(
-        _ line: WaitingLine, isKnown: Bool, _ client: (Int) -> Client
+        _ line: WaitingQueue, isKnown: Bool, _ client: (Int) -> Client
     ) -> (slot: Int, pace: Double)? {
         line.prefix(Limits.crowd).map { ($0, client($0)) }.filter { $0.1.isKnown == isKnown }
             .min { $0.1.pace < $1.1.pace }.map { ($0.0, $0.1.pace) }

@@ -20,14 +20,14 @@ package protocol LocalSource: Sendable {
     /// order. A result has its state where the round wants it, or where it is here anyway.
     ///
     /// - Throws: as `GradientSource.compute`.
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws
 
     /// The next round starts from `outer`, which follows from this round's by the packed average.
     func advance(to outer: OuterState, by average: [UInt8])
 }
 
 /// A round of a run with local steps: what is computed, and from what.
-package struct LocalRound: Sendable {
+package struct OuterRound: Sendable {
     /// From 1; the run's step.
     package let number: Int
     /// One for each logical worker that takes part, in their order.
@@ -193,7 +193,7 @@ struct InProcessRounds: LocalSource {
         states = LocalStates(workers: workers.settings.shape.workers)
     }
 
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
         let digest = recipe.map { _ in GradientCodec.digest(of: round.outer.values) }
         try threads.forEach(round.work.count) { [workers, states, recipe] index, workspace, place in
             Result {

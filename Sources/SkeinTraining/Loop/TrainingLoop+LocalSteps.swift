@@ -121,7 +121,7 @@ extension TrainingLoop {
         guard let local, let source = source.local else {
             preconditionFailure("a source without rounds for a run with local steps")
         }
-        let round = LocalRound(
+        let round = OuterRound(
             number: planned.step,
             work: planned.microBatches.indices.compactMap { job.localWork($0, in: planned) },
             outer: local.outer, starts: local.states.map { $0?.digest },

@@ -64,7 +64,7 @@ private struct LocalSourceInTurn: LocalSource {
     let source: any LocalSource
     let turns: Turnstile
 
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
         try turns.pass { try source.compute(round, deliver: deliver) }
     }
 

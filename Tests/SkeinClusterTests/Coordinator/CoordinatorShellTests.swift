@@ -76,7 +76,7 @@ struct CoordinatorShellTests {
                 let (shell, peer) = (bench.shell, bench.peer)
                 // Its parameters are not encoded yet.
                 shell.publication = Self.publication(1, hasWhole: false)
-                _ = shell.line.publish(Self.publication(1, hasWhole: false).forLine)
+                _ = shell.line.publish(Self.publication(1, hasWhole: false).forQueue)
                 _ = shell.line.joined(peer.id, version: 0, digest: Ready.noDigest)
                 _ = shell.line.lease(peer.id, Self.key(3), attempt: 1)
                 #expect(shell.line.waiting(for: peer.id) == [Self.key(3)])
@@ -149,7 +149,7 @@ struct CoordinatorShellTests {
                 let (shell, peer) = (bench.shell, bench.peer)
                 func publish(_ version: UInt64) {
                     shell.publication = Self.publication(version)
-                    shell.carryOut(shell.line.publish(Self.publication(version).forLine))
+                    shell.carryOut(shell.line.publish(Self.publication(version).forQueue))
                 }
                 publish(1)
                 shell.carryOut(shell.line.joined(peer.id, version: 0, digest: Ready.noDigest))
@@ -197,7 +197,7 @@ struct CoordinatorShellTests {
                 shell.handle(
                     .joined(
                         peer.id, Member(name: "w", address: "x", threads: 1, incarnation: [1])))
-                shell.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
+                shell.handle(.opened(RoundPlan(number: 1, label: .step(1), costs: [1])))
                 shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
                 // The ledger has the digest of the gradient; two results are compared by more than
                 // that.

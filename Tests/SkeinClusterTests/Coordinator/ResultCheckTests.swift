@@ -10,7 +10,7 @@ import Testing
 struct ResultCheckTests {
     private static let count = 1000
     private static let recipe = WorkRecipe(model: [], TrainingConfiguration.fixed)
-    private static let round = LeasedRound(
+    private static let round = RoundWork(
         number: 7, label: .step(3), kind: .gradient, step: 3,
         rows: (0..<4).map { index in
             [TokenizedRow(number: index, ids: [1, 2, 3, 4], targets: [1..<4])]
@@ -72,7 +72,7 @@ struct ResultCheckTests {
             _ recipe: WorkRecipe, parameters: UInt8 = 4, step: Int = 3, row: Int = 0,
             ids: [Int32] = [1, 2, 3, 4], kind: WorkKind = .gradient
         ) -> [UInt8] {
-            LeasedRound(
+            RoundWork(
                 number: 9, label: .step(step), kind: kind, step: step,
                 rows: [[TokenizedRow(number: row, ids: ids, targets: [1..<4])]],
                 publication: ParameterPublication(
@@ -114,7 +114,7 @@ struct ResultCheckTests {
             let entry = GroupEntry(
                 .reference(of: .training), step: 0, group: 0, worker: "first", attempt: 1,
                 tokens: 4, lossTokens: 3, lossSum: 2.5, valuesDigest: recorded, inputsDigest: "")
-            let round = LeasedRound(
+            let round = RoundWork(
                 number: 7, label: .references, kind: .logProbabilities, step: 0,
                 rows: [Self.round.rows[0]], publication: Self.round.publication,
                 recorded: recorded == nil ? [nil] : [entry])

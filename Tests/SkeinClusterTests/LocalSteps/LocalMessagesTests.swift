@@ -76,7 +76,7 @@ struct LocalMessagesTests {
         var outer = Self.outer
         settings.outer.apply(average, to: &outer)
         let second = publisher.publish(outer.values, by: packed)
-        #expect(second.version == 2 && second.forLine.hasDifferences(from: 1))
+        #expect(second.version == 2 && second.forQueue.hasDifferences(from: 1))
         func job(_ publication: ParameterPublication) -> LeaseJob {
             LeaseJob(
                 lease: LeaseGrant(
@@ -126,13 +126,13 @@ struct LocalMessagesTests {
         let settings = try #require(Self.settings)
         func check(wantsState: Bool, _ change: (inout LocalPayload) -> Void) -> ResultCheck.Verdict
         {
-            let round = LocalRound(
+            let round = OuterRound(
                 number: 4, work: [Self.work], outer: Self.outer, starts: [nil, nil],
                 wantsState: [wantsState],
                 history: LocalHistory(
                     round: 3, outer: Self.outer, states: [], work: { _, _ in nil }))
             var publisher = ParameterPublisher()
-            let leased = LeasedRound(
+            let leased = RoundWork(
                 number: 1, label: .step(4), kind: .local, step: 4, rows: [Self.work.rows],
                 publication: publisher.publish(Self.outer.values, by: nil), local: round)
             var values: [Float] = [1, -1, 0, 0.5, 0]

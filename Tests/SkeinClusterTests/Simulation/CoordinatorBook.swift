@@ -15,7 +15,7 @@ struct CoordinatorBook {
 
     let world: World
     let settings: CoordinatorSettings
-    private var round: Round?
+    private var round: RoundPlan?
     private var isSpoiled = false
     private var accepted: [Int] = []
     private var parked: Set<Place> = []

@@ -177,7 +177,7 @@ struct StraightRounds: LocalSource {
     let workers: LogicalWorkers
     let recipe: WorkRecipe
 
-    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
         for work in round.work {
             let replay = round.history.replay(of: work.worker)
             guard

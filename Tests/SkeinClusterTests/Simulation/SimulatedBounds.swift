@@ -62,7 +62,7 @@ extension CoordinatorBook {
     }
 
     private func inspectBounds(
-        of peer: Peer, _ threads: Int, _ round: OpenRound, _ shell: CoordinatorShell
+        of peer: Peer, _ threads: Int, _ round: RoundState, _ shell: CoordinatorShell
     ) {
         func bound(_ what: String, _ count: Int, atMost limit: Int) {
             world.bound(

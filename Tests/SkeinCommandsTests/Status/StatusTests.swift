@@ -20,7 +20,7 @@ import Testing
         (counters.leases, counters.again) = (31000, 2)
         return RunSnapshot(
             run: run,
-            round: RunSnapshot.Round(
+            round: RunSnapshot.RoundProgress(
                 label: .step(13), pieces: 9, accepted: 4, unleased: 1, unchecked: 1),
             waiting: waiting,
             workers: [

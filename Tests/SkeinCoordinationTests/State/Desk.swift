@@ -28,7 +28,7 @@ struct Desk {
     ) -> [CoordinatorState.Directive] {
         at(
             seconds,
-            .opened(Round(number: number, label: .step(7), costs: costs, replay: replay)))
+            .opened(RoundPlan(number: number, label: .step(7), costs: costs, replay: replay)))
     }
 
     /// Worker "w<number>" joins as peer `number`, or as another peer.

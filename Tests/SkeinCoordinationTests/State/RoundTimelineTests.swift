@@ -17,7 +17,7 @@ struct RoundTimelineTests {
         var state = CoordinatorState(settings: CoordinatorSettings(), now: .zero)
         _ = state.handle(.joined(a, member("a")), now: .zero)
         _ = state.handle(.joined(b, member("b")), now: .zero)
-        let round = Round(number: 1, label: .step(7), costs: [1, 1, 1])
+        let round = RoundPlan(number: 1, label: .step(7), costs: [1, 1, 1])
         _ = state.handle(.opened(round), now: .seconds(10))
         return state
     }
@@ -77,7 +77,7 @@ struct RoundTimelineTests {
         let first = state.snapshot(of: RunSnapshot.Progress(), now: .seconds(11)).totals.leases
         #expect(first > 0)
         for number in 2...50 {
-            let round = Round(number: UInt64(number), label: .step(number), costs: [1])
+            let round = RoundPlan(number: UInt64(number), label: .step(number), costs: [1])
             _ = state.handle(.opened(round), now: .seconds(10 + number))
             _ = state.handle(.closed(round: UInt64(number)), now: .seconds(10 + number))
         }
@@ -86,7 +86,7 @@ struct RoundTimelineTests {
         #expect(state.timeline.entries.map { Int($0.number) } == Array(19...50))
 
         var timeline = RoundTimeline()
-        timeline.open(Round(number: 1, label: .step(1), costs: [1]), now: .zero)
+        timeline.open(RoundPlan(number: 1, label: .step(1), costs: [1]), now: .zero)
         for index in 0..<1000 {
             let lease = Lease(
                 index: index, attempt: 1, started: .zero, isHeld: false, movedAt: .zero)

@@ -377,7 +377,7 @@ private struct SparingSource: GradientSource {
     private struct Rounds: LocalSource {
         let source: any LocalSource
 
-        func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
             try source.compute(round) { result in
                 guard let state = result.state, !round.wantsState[result.index] else {
                     return try deliver(result)

@@ -4,17 +4,17 @@ import Testing
 
 @Suite("replays on their way to workers")
 struct ReplayLineTests {
-    private func request(_ peer: UInt64, _ index: UInt32 = 0) -> ReplayLine.Request {
-        ReplayLine.Request(peer: PeerID(peer), key: WorkKey(round: 1, index: index))
+    private func request(_ peer: UInt64, _ index: UInt32 = 0) -> ReplayQueue.Request {
+        ReplayQueue.Request(peer: PeerID(peer), key: WorkKey(round: 1, index: index))
     }
 
-    private func expectNext(_ line: inout ReplayLine, _ expected: ReplayLine.Request?) {
+    private func expectNext(_ line: inout ReplayQueue, _ expected: ReplayQueue.Request?) {
         let next = line.next()
         #expect(next == expected)
     }
 
     private func expectEncoded(
-        _ line: inout ReplayLine, _ request: ReplayLine.Request, bytes: Int, _ expected: Bool
+        _ line: inout ReplayQueue, _ request: ReplayQueue.Request, bytes: Int, _ expected: Bool
     ) {
         let isWanted = line.encoded(request, bytes: bytes, now: .zero)
         #expect(isWanted == expected)
@@ -22,7 +22,7 @@ struct ReplayLineTests {
 
     @Test("one is encoded at a time, and a worker is sent one at a time")
     func order() {
-        var line = ReplayLine(limit: 100)
+        var line = ReplayQueue(limit: 100)
         for (peer, index) in [(1, 0), (1, 1), (2, 2), (2, 2)] as [(UInt64, UInt32)] {
             line.append(request(peer, index))
         }
@@ -41,7 +41,7 @@ struct ReplayLineTests {
 
     @Test("no more bytes are under way than the limit, and one in any case")
     func limit() {
-        var line = ReplayLine(limit: 100)
+        var line = ReplayQueue(limit: 100)
         for peer in 1...3 as ClosedRange<UInt64> { line.append(request(peer)) }
         for peer in 1...2 as ClosedRange<UInt64> {
             expectNext(&line, request(peer))
@@ -60,7 +60,7 @@ struct ReplayLineTests {
 
     @Test("what is no longer wanted is not sent, and blocks nobody")
     func unwanted() {
-        var line = ReplayLine(limit: 100)
+        var line = ReplayQueue(limit: 100)
         line.append(request(1))
         line.append(request(2))
         expectNext(&line, request(1))
@@ -84,7 +84,7 @@ struct ReplayLineTests {
 
     @Test("few at a time, however small; who waits for others is known")
     func few() {
-        var line = ReplayLine(limit: 100)
+        var line = ReplayQueue(limit: 100)
         let count = UInt64(Limits.replaysUnderWay)
         for peer in 1...count + 1 { line.append(request(peer)) }
         for peer in 1...count {
@@ -101,8 +101,8 @@ struct ReplayLineTests {
 
     @Test("who takes nothing for the patience, or for long while others wait, is too slow")
     func slow() {
-        var line = ReplayLine(limit: 100)
-        func look(_ seconds: Int, pending: Int) -> ReplayLine.Look? {
+        var line = ReplayQueue(limit: 100)
+        func look(_ seconds: Int, pending: Int) -> ReplayQueue.Look? {
             line.look(
                 at: PeerID(1), pending: pending, now: .seconds(seconds), patience: .seconds(60))
         }

@@ -11,7 +11,7 @@ struct WaitingLineTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(state >> 33) % bound
         }
-        var line = WaitingLine()
+        var line = WaitingQueue()
         var expected: [Int] = []
         for _ in 0..<5000 {
             let slot = next(40)

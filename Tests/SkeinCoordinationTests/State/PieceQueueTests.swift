@@ -23,15 +23,15 @@ struct PieceLineTests {
     }
 
     /// A line with room for `pieces` pieces.
-    private static func line(_ pieces: Int) -> PieceLine {
-        PieceLine(limit: pieces * pieceBytes, pieceBytes: pieceBytes)
+    private static func line(_ pieces: Int) -> PieceQueue {
+        PieceQueue(limit: pieces * pieceBytes, pieceBytes: pieceBytes)
     }
 
     /// Reads all that there is room for.
     ///
     /// - Returns: what is sent to whom, in order.
     private static func serve(
-        _ line: inout PieceLine, now: Duration = .zero
+        _ line: inout PieceQueue, now: Duration = .zero
     ) -> [String] {
         var sent: [String] = []
         while true {
@@ -43,7 +43,7 @@ struct PieceLineTests {
         }
     }
 
-    private static func ask(_ line: inout PieceLine, _ peer: UInt64, _ pieces: Int...) {
+    private static func ask(_ line: inout PieceQueue, _ peer: UInt64, _ pieces: Int...) {
         for number in pieces {
             let isTaken = line.ask(for: piece(number), by: PeerID(peer))
             #expect(isTaken, "piece \(number) for \(peer)")
@@ -51,7 +51,7 @@ struct PieceLineTests {
     }
 
     private static func expectServed(
-        _ line: inout PieceLine, _ expected: [String], _ why: String = "", now: Duration = .zero,
+        _ line: inout PieceQueue, _ expected: [String], _ why: String = "", now: Duration = .zero,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let sent = serve(&line, now: now)
@@ -59,15 +59,15 @@ struct PieceLineTests {
     }
 
     private static func expectServed(
-        _ line: inout PieceLine, count: Int, sourceLocation: SourceLocation = #_sourceLocation
+        _ line: inout PieceQueue, count: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let sent = serve(&line)
         #expect(sent.count == count, sourceLocation: sourceLocation)
     }
 
     private static func expectLook(
-        _ line: inout PieceLine, _ peer: PeerID, _ taken: UInt64, _ now: Duration,
-        _ expected: PieceLine.Look?, sourceLocation: SourceLocation = #_sourceLocation
+        _ line: inout PieceQueue, _ peer: PeerID, _ taken: UInt64, _ now: Duration,
+        _ expected: PieceQueue.Look?, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let look = line.look(at: peer, taken: taken, now: now)
         #expect(look == expected, sourceLocation: sourceLocation)

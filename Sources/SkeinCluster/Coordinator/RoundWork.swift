@@ -4,7 +4,7 @@ import SkeinRows
 import SkeinTraining
 
 /// A round as both threads of a coordinator see it.
-struct LeasedRound: Sendable {
+struct RoundWork: Sendable {
     struct Expected: Sendable {
         let tokens: Int
         /// Or pairs.
@@ -20,7 +20,7 @@ struct LeasedRound: Sendable {
     let expected: [Expected]
     let publication: ParameterPublication
     /// Of a round with local steps.
-    let local: LocalRound?
+    let local: OuterRound?
     /// Of a round whose loss compares answers.
     let pairs: Pairs?
     /// What the run has recorded of each piece, from an earlier start; empty: of none.
@@ -34,7 +34,7 @@ struct LeasedRound: Sendable {
 
     init(
         number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: LocalRound? = nil, pairs: Pairs? = nil,
+        publication: ParameterPublication, local: OuterRound? = nil, pairs: Pairs? = nil,
         recorded: [GroupEntry?] = []
     ) {
         precondition(recorded.isEmpty || recorded.count == rows.count, "one entry for each piece")
@@ -69,8 +69,8 @@ struct LeasedRound: Sendable {
     }
 
     /// The round as the coordinator's state sees it.
-    var forState: Round {
-        Round(
+    var forState: RoundPlan {
+        RoundPlan(
             number: number, label: label, costs: expected.map(\.tokens),
             replay: local?.history.averages.count)
     }

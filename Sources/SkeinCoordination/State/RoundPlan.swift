@@ -74,7 +74,7 @@ extension RoundLabel: Codable {
 }
 
 /// A training step, a validation or the like: independent pieces of work.
-package struct Round: Sendable, Equatable {
+package struct RoundPlan: Sendable, Equatable {
     /// Counted from 1 within a coordinator's term; never used twice.
     package var number: UInt64
     package var label: RoundLabel

@@ -4,7 +4,7 @@
 /// behind others that have not left: on a slow line a version each step would pile up, all but the
 /// newest in vain. What a worker has is known by its bytes: it names them by SHA-256, and a version
 /// that it names otherwise than this coordinator does counts as none.
-package struct ParameterLine: Sendable {
+package struct ParameterQueue: Sendable {
     /// The run's newest parameters, as the shell can send them.
     package struct Publication: Sendable, Equatable {
         package var version: UInt64

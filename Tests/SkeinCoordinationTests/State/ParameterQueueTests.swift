@@ -8,11 +8,13 @@ struct ParameterLineTests {
 
     /// A line whose methods can stand in expectations.
     private final class Line {
-        private var line = ParameterLine()
+        private var line = ParameterQueue()
 
-        typealias Said = [ParameterLine.Directive]
+        typealias Said = [ParameterQueue.Directive]
 
-        func publish(_ publication: ParameterLine.Publication) -> Said { line.publish(publication) }
+        func publish(_ publication: ParameterQueue.Publication) -> Said {
+            line.publish(publication)
+        }
         func joined(_ peer: PeerID, version: UInt64, digest: [UInt8]) -> Said {
             line.joined(peer, version: version, digest: digest)
         }
@@ -35,8 +37,8 @@ struct ParameterLineTests {
     /// A version with a difference from the one before, unless it is the first.
     private static func publication(
         _ version: UInt64, hasWhole: Bool = true
-    ) -> ParameterLine.Publication {
-        ParameterLine.Publication(
+    ) -> ParameterQueue.Publication {
+        ParameterQueue.Publication(
             version: version, digest: digest(version),
             bases: version > 1 ? [digest(version - 1)] : [], hasWhole: hasWhole)
     }

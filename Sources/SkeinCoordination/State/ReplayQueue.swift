@@ -3,7 +3,7 @@
 /// One is encoded at a time, one is under way to a worker at a time, and while those under way are
 /// `Limits.replaysUnderWay` or have more than `limit` bytes in all, the next one waits. A worker that
 /// takes nothing, or takes too long while others wait, is hung up on.
-package struct ReplayLine: Sendable {
+package struct ReplayQueue: Sendable {
     package struct Request: Sendable, Equatable {
         package let peer: PeerID
         package let key: WorkKey

@@ -1,6 +1,6 @@
 /// Numbers of connections in the order in which they joined; each operation but `first(where:)` costs
 /// the same however many there are. Pure.
-struct WaitingLine {
+struct WaitingQueue {
     private struct Place {
         var before: Int32 = -1
         var after: Int32 = -1

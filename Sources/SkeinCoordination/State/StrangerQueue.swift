@@ -3,7 +3,7 @@
 ///
 /// Places are shared by where peers come from. A peer that opens connections without end from one
 /// address loses its own ones, and a worker far away keeps the time that its handshake takes.
-package struct StrangerLine: Sendable {
+package struct StrangerQueue: Sendable {
     /// Where peers come from: an IPv4 address, or the first 64 bits of an IPv6 address, of which one
     /// host has all that follow.
     package typealias Source = [UInt8]

@@ -5,8 +5,8 @@ import Testing
 @Suite("peers that have not proved the token")
 struct StrangerLineTests {
     /// Lets peers come from an address each: "a" 3 times and "b" once is "aaab".
-    private static func line(_ sources: String) -> StrangerLine {
-        var line = StrangerLine()
+    private static func line(_ sources: String) -> StrangerQueue {
+        var line = StrangerQueue()
         for (number, source) in sources.utf8.enumerated() {
             line.came(PeerID(UInt64(number)), from: [source])
         }
@@ -14,7 +14,7 @@ struct StrangerLineTests {
     }
 
     /// All of them in the order in which they go.
-    private static func order(_ line: StrangerLine) -> [UInt64] {
+    private static func order(_ line: StrangerQueue) -> [UInt64] {
         var line = line
         var order: [UInt64] = []
         while let choice = line.choice {
@@ -28,7 +28,7 @@ struct StrangerLineTests {
     func shares() {
         #expect(Self.order(Self.line("baaab")) == [1, 0, 2, 3, 4])
         #expect(Self.order(Self.line("aaaa")) == [0, 1, 2, 3])
-        #expect(StrangerLine().choice == nil)
+        #expect(StrangerQueue().choice == nil)
     }
 
     @Test("those without HELLO go before those of the same address that have spoken")

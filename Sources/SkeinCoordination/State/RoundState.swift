@@ -83,14 +83,14 @@ struct Dispute: Sendable {
 }
 
 /// The round that is being computed.
-struct OpenRound: Sendable {
+struct RoundState: Sendable {
     /// A piece at a worker.
     struct Place: Sendable, Equatable {
         let peer: PeerID
         let index: Int
     }
 
-    let round: Round
+    let round: RoundPlan
     let opened: Duration
     /// Tokens of a piece.
     let meanCost: Double
@@ -115,7 +115,7 @@ struct OpenRound: Sendable {
     private var cursor = 0
     private var returned = IndexHeap()
 
-    init(_ round: Round, now: Duration) {
+    init(_ round: RoundPlan, now: Duration) {
         self.round = round
         opened = now
         meanCost = Double(round.costs.reduce(0, +)) / Double(max(1, round.costs.count))

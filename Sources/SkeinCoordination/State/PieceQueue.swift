@@ -8,7 +8,7 @@ import SkeinBasics
 /// the system has taken another piece. Each worker has one place in the line, so one that asks for
 /// much delays no other, and gets its pieces in the order in which it asked. A worker that takes
 /// nothing, or takes too long, while others wait is hung up on.
-package struct PieceLine: Sendable {
+package struct PieceQueue: Sendable {
     /// What a worker has asked for and not yet taken.
     private struct Taker: Sendable {
         /// Asked for and not yet sent, in order.
