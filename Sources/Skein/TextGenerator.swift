@@ -44,7 +44,7 @@ public final class TextGenerator: Sendable {
     private let adapted: AdaptedModel
     private let tokenizer: Tokenizer
     private let weights: GenerationWeights
-    private let turns = Turns()
+    private let turns = TaskTurns()
     private let threads: SharedTeam
 
     /// Loads a model.
@@ -191,7 +191,7 @@ extension TextGenerator.Options {
 
 /// A team of threads for the task whose turn it is.
 private final class SharedTeam: @unchecked Sendable {
-    // Sendable: `Turns` admits one task at a time.
+    // Sendable: `TaskTurns` admits one task at a time.
     private let team: ComputeTeam
 
     init(threadCount: Int) {

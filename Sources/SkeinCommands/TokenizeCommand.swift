@@ -106,7 +106,7 @@ struct TokenizeCommand: Command {
         _ text: TextArgument, _ renderer: ChatRenderer, _ tokenizer: Tokenizer, _ io: CommandIO
     ) throws {
         let conversation = try text.read { text throws(InputProblem) in
-            try Conversation(text: text)
+            try ConversationFile(text: text)
         }
         let prepared = try renderer.prepared(conversation.messages, tools: conversation.tools)
         let rendered = try renderer.render(

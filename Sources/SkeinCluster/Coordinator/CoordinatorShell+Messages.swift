@@ -25,7 +25,7 @@ extension CoordinatorShell {
         case (.member, .heartbeat(let heartbeat)):
             handle(.heard(peer.id, heartbeat.computing))
         case (.member, .result(let result)): arrived(result, from: peer)
-        case (.member, .parameterRequest): carryOut(line.wholeWanted(by: peer.id))
+        case (.member, .parameterRequest): carryOut(parameterQueue.wholeWanted(by: peer.id))
         case (.member, .stateRequest(let request)):
             handle(.stateWanted(peer.id, request.key))
         case (.observer, .statusRequest):

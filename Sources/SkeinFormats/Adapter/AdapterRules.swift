@@ -13,7 +13,8 @@ package struct AdapterRules: Sendable, Equatable {
 
     /// Whether a regular expression fits all of a text. An error says what is wrong with it, or that
     /// it takes too long.
-    package typealias Matching = (_ expression: String, _ text: String) throws(PatternFlaw) -> Bool
+    package typealias Matching = (_ expression: String, _ text: String) throws(NamePatternFlaw) ->
+        Bool
 
     /// nil: the tensors alone say it.
     package var targets: Names?
@@ -112,7 +113,7 @@ package struct AdapterRules: Sendable, Equatable {
         _ expression: String, _ name: String, _ field: String, _ path: String,
         _ matches: Matching
     ) throws -> Bool {
-        do throws(PatternFlaw) {
+        do throws(NamePatternFlaw) {
             return try matches(expression, name)
         } catch {
             throw FormatError.badField(
@@ -123,7 +124,7 @@ package struct AdapterRules: Sendable, Equatable {
 }
 
 /// Why a regular expression cannot be used.
-package struct PatternFlaw: Error, Equatable {
+package struct NamePatternFlaw: Error, Equatable {
     package var what: String
 
     package init(what: String) { self.what = what }

@@ -64,7 +64,7 @@ final class PreparationThreads: Sendable {
 /// Work for some threads.
 private final class Works: Sendable {
     private struct State {
-        var waiting = Turns<RequestOwner, @Sendable () -> Void>()
+        var waiting = FairQueue<RequestOwner, @Sendable () -> Void>()
         var isOver = false
     }
 

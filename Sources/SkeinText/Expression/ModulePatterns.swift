@@ -14,7 +14,9 @@ package final class ModulePatterns {
     /// `matches` of new ones, which nothing has worked on.
     package static func matching() -> AdapterRules.Matching {
         let patterns = ModulePatterns()
-        return { (expression, text) throws(PatternFlaw) in try patterns.matches(expression, text) }
+        return { (expression, text) throws(NamePatternFlaw) in
+            try patterns.matches(expression, text)
+        }
     }
 
     /// Whether an expression fits all of a text.
@@ -24,8 +26,8 @@ package final class ModulePatterns {
     ///     Python.
     ///   - text: a name.
     /// - Returns: whether it does.
-    /// - Throws: `PatternFlaw`.
-    package func matches(_ expression: String, _ text: String) throws(PatternFlaw) -> Bool {
+    /// - Throws: `NamePatternFlaw`.
+    package func matches(_ expression: String, _ text: String) throws(NamePatternFlaw) -> Bool {
         let whole = try expressionForAll(of: expression)
         var text = text
         var isMatch = false
@@ -35,14 +37,14 @@ package final class ModulePatterns {
                 isMatch = isMatch || (fits && stretch == 0..<count)
             }
         }
-        guard isDone else { throw PatternFlaw(what: "it takes too long to match") }
+        guard isDone else { throw NamePatternFlaw(what: "it takes too long to match") }
         return isMatch
     }
 
-    private func expressionForAll(of expression: String) throws(PatternFlaw) -> Expression {
+    private func expressionForAll(of expression: String) throws(NamePatternFlaw) -> Expression {
         if let known = compiled[expression] { return known }
         guard compiled.count < ExpressionLimits.moduleExpressions else {
-            throw PatternFlaw(
+            throw NamePatternFlaw(
                 what: "more than \(ExpressionLimits.moduleExpressions) expressions")
         }
         do throws(ExpressionFlaw) {
@@ -50,7 +52,7 @@ package final class ModulePatterns {
             compiled[expression] = made
             return made
         } catch {
-            throw PatternFlaw(what: error.prose)
+            throw NamePatternFlaw(what: error.prose)
         }
     }
 }

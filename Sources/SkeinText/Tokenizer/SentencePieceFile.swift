@@ -145,12 +145,12 @@ extension TokenizerDefinition {
     ///
     /// - Throws: `TokenizerError`; `FileError`.
     init(sentencePieceModel path: String, tokenizerConfig configurationPath: String?) throws {
-        let file = try JSONFile.contents(of: path).withUnsafeBytes {
+        let file = try TokenizerJSON.contents(of: path).withUnsafeBytes {
             try SentencePieceFile($0.bindMemory(to: UInt8.self), source: path)
         }
         try self.init(file, source: path)
         guard let configurationPath else { return }
-        let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
+        let roles = try TokenizerJSON.decode(TokenizerConfigurationFile.self, at: configurationPath)
         try add(roles.addedTokens ?? [:], source: configurationPath)
         try addNamedTokens(of: roles, source: configurationPath)
         beginID = roles.beginToken.flatMap { pieceID(of: $0.piece) } ?? beginID

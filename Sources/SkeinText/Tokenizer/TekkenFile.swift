@@ -60,7 +60,7 @@ extension TokenizerDefinition {
     ///
     /// - Throws: `TokenizerError`; `FileError`.
     init(tekken path: String) throws {
-        try self.init(JSONFile.decode(TekkenFile.self, at: path), source: path)
+        try self.init(TokenizerJSON.decode(TekkenFile.self, at: path), source: path)
     }
 
     /// The first 256 tokens are the bytes; of the others, those beyond the size of the vocabulary

@@ -87,7 +87,7 @@ package enum TokenizerAsGGUF {
         add("eos", definition.endID)
         add("unknown", definition.unknownID)
         if let config {
-            let padding = try JSONFile.decode(PaddingField.self, at: config).name?.piece
+            let padding = try TokenizerJSON.decode(PaddingField.self, at: config).name?.piece
             add(
                 "padding",
                 padding.flatMap { name in definition.pieces.firstIndex { $0 == name } }
@@ -194,7 +194,7 @@ package enum TokenizerAsGGUF {
     private static func ofPieces(
         _ path: String, _ definition: TokenizerDefinition, _ vocabularySize: Int
     ) throws -> [Entry] {
-        let file = try JSONFile.contents(of: path).withUnsafeBytes {
+        let file = try TokenizerJSON.contents(of: path).withUnsafeBytes {
             try SentencePieceFile($0.bindMemory(to: UInt8.self), source: path)
         }
         let metadata = try file.metadata(source: path)

@@ -15,7 +15,7 @@ extension TokenizerDefinition {
             addsBeginToken = beginID != nil
             return
         }
-        let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
+        let roles = try TokenizerJSON.decode(TokenizerConfigurationFile.self, at: configurationPath)
         let firstID = first.flatMap { pieceID(of: $0) }
         // A configuration that names none does not cancel what the post-processor adds; a chat
         // template does not see that token then, as in transformers.

@@ -22,7 +22,7 @@ struct TokenizerFile: Decodable {
     ///
     /// - Throws: `TokenizerError` that names `source`.
     static func read(_ json: Data, source: String) throws(TokenizerError) -> TokenizerFile {
-        var file = try JSONFile.decode(TokenizerFile.self, from: json, source: source)
+        var file = try TokenizerJSON.decode(TokenizerFile.self, from: json, source: source)
         guard file.model.type == "BPE" else { return file }
         guard let entries = VocabularyScanner.entries(of: json) else {
             throw .invalid(.notJSON, source: source)
@@ -35,13 +35,13 @@ struct TokenizerFile: Decodable {
     ///
     /// - Throws: `TokenizerError`; `ForeignFileError` for a file of another kind; `FileError`.
     static func read(at path: String) throws -> TokenizerFile {
-        let json = try JSONFile.contents(of: path)
+        let json = try TokenizerJSON.contents(of: path)
         do {
             return try read(json, source: path)
         } catch {
             // Foundation reads JSON in UTF-16, but not the scanner of vocabularies.
             guard error == .invalid(.notJSON, source: path),
-                let foreign = JSONFile.foreign(json, path: path)
+                let foreign = TokenizerJSON.foreign(json, path: path)
             else { throw error }
             throw foreign
         }

@@ -36,7 +36,7 @@ extension TrainingConfiguration {
         guard !patterns.isEmpty else { return [:] }
         let flag = RecipeOptions.table[keyPath: option].description.name
         let expressions = ModulePatterns()
-        func matches(_ expression: String, _ text: String) throws(PatternFlaw) -> Bool {
+        func matches(_ expression: String, _ text: String) throws(NamePatternFlaw) -> Bool {
             try expressions.matches(expression, text)
         }
         let rules = AdapterRules(targets: nil, excluded: nil, layers: nil, path: "--" + flag)

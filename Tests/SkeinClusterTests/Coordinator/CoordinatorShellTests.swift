@@ -76,12 +76,12 @@ struct CoordinatorShellTests {
                 let (shell, peer) = (bench.shell, bench.peer)
                 // Its parameters are not encoded yet.
                 shell.publication = Self.publication(1, hasWhole: false)
-                _ = shell.line.publish(Self.publication(1, hasWhole: false).forQueue)
-                _ = shell.line.joined(peer.id, version: 0, digest: Ready.noDigest)
-                _ = shell.line.lease(peer.id, Self.key(3), attempt: 1)
-                #expect(shell.line.waiting(for: peer.id) == [Self.key(3)])
+                _ = shell.parameterQueue.publish(Self.publication(1, hasWhole: false).forQueue)
+                _ = shell.parameterQueue.joined(peer.id, version: 0, digest: Ready.noDigest)
+                _ = shell.parameterQueue.lease(peer.id, Self.key(3), attempt: 1)
+                #expect(shell.parameterQueue.waiting(for: peer.id) == [Self.key(3)])
                 shell.carryOut(.cancel(peer.id, Self.key(3), .roundClosed))
-                #expect(shell.line.waiting(for: peer.id).isEmpty)
+                #expect(shell.parameterQueue.waiting(for: peer.id).isEmpty)
                 shell.carryOut(.cancel(peer.id, Self.key(4), .roundClosed))
             }
             #expect(try worker.reaches { !$0.received.isEmpty })
@@ -149,13 +149,14 @@ struct CoordinatorShellTests {
                 let (shell, peer) = (bench.shell, bench.peer)
                 func publish(_ version: UInt64) {
                     shell.publication = Self.publication(version)
-                    shell.carryOut(shell.line.publish(Self.publication(version).forQueue))
+                    shell.carryOut(shell.parameterQueue.publish(Self.publication(version).forQueue))
                 }
                 publish(1)
-                shell.carryOut(shell.line.joined(peer.id, version: 0, digest: Ready.noDigest))
+                shell.carryOut(
+                    shell.parameterQueue.joined(peer.id, version: 0, digest: Ready.noDigest))
                 shell.drained(peer)
                 publish(2)
-                shell.carryOut(shell.line.lease(peer.id, Self.key(0), attempt: 1))
+                shell.carryOut(shell.parameterQueue.lease(peer.id, Self.key(0), attempt: 1))
                 shell.drained(peer)
             }
             #expect(try worker.reaches { $0.received.count == 2 })

@@ -32,7 +32,8 @@ extension CoordinatorBook {
     /// What waits to be sent to a worker is leased to it.
     func inspectGrants(_ shell: CoordinatorShell) {
         for peer in shell.peers.keys {
-            for key in shell.line.waiting(for: peer) where leases[peer]?.contains(key) != true {
+            for key in shell.parameterQueue.waiting(for: peer)
+            where leases[peer]?.contains(key) != true {
                 world.violate("a lease that was taken back waits for \(peer): \(key)")
             }
         }

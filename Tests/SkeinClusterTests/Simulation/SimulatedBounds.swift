@@ -71,7 +71,8 @@ extension CoordinatorBook {
         // All that a worker keeps, which it may hand in at once when it is back.
         bound("parked results", shell.parked[peer.id]?.count ?? 0, atMost: 4 * threads)
         // It may judge other results besides its own work.
-        bound("waiting grants", shell.line.waiting(for: peer.id).count, atMost: 4 * threads)
+        bound(
+            "waiting grants", shell.parameterQueue.waiting(for: peer.id).count, atMost: 4 * threads)
         bound("attempts", peer.attempts.count, atMost: round.pieces.count)
         if let connection = peer.connection {
             // Two versions of the parameters, and the rows of what is leased.

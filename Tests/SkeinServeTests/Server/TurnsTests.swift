@@ -10,7 +10,7 @@ import Testing
 @Suite struct TurnsTests {
     @Test("each owner's things keep their order, and the owners take turns")
     func order() {
-        var turns = Turns<String, Int>()
+        var turns = FairQueue<String, Int>()
         for number in 0..<5 { turns.add(number, for: "a") }
         #expect(turns.next() == 0)
         turns.add(10, for: "b")

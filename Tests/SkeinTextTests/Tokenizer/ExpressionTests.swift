@@ -110,7 +110,7 @@ private struct Cuts: Decodable {
                     : bytes[Int.random(in: 0..<bytes.count, using: &numbers)]
             }
             do throws(TokenizerError) {
-                let stage = try JSONFile.decode(
+                let stage = try TokenizerJSON.decode(
                     TokenizerFile.Stage.self, from: Data(bytes), source: "seed \(seed)")
                 let steps = try PreTokenSteps(stage.steps, source: "seed \(seed)")
                 // The first byte of a text may get a space before it, so pieces may lie elsewhere.

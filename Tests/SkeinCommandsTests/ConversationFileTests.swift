@@ -11,8 +11,8 @@ import Testing
     func list() throws {
         let text = #" [{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}]"#
         #expect(
-            try Conversation(text: text)
-                == Conversation(
+            try ConversationFile(text: text)
+                == ConversationFile(
                     messages: [user, ChatMessage(role: "assistant", content: "")],
                     addsGenerationPrompt: false))
     }
@@ -25,8 +25,8 @@ import Testing
         ] {
             let text = #"{"messages": [{"role": "user", "content": "hi"}]\#(field)}"#
             #expect(
-                try Conversation(text: text)
-                    == Conversation(messages: [user], addsGenerationPrompt: adds))
+                try ConversationFile(text: text)
+                    == ConversationFile(messages: [user], addsGenerationPrompt: adds))
         }
     }
 
@@ -35,8 +35,8 @@ import Testing
         let text =
             #"{"messages": [{"role": "assistant", "tool_calls": [1], "x": null}], "tools": [2]}"#
         #expect(
-            try Conversation(text: text)
-                == Conversation(
+            try ConversationFile(text: text)
+                == ConversationFile(
                     messages: [
                         ChatMessage(fields: [
                             .init(name: "role", value: .text("assistant")),
@@ -54,8 +54,8 @@ import Testing
     @Test("any other text is a user's message that awaits an answer", arguments: plain)
     func other(text: String) throws {
         #expect(
-            try Conversation(text: text)
-                == Conversation(
+            try ConversationFile(text: text)
+                == ConversationFile(
                     messages: [ChatMessage(role: "user", content: text)],
                     addsGenerationPrompt: true))
     }
@@ -85,6 +85,6 @@ import Testing
 
     @Test("a conversation with a mistake is an error, not a user's message", arguments: bad)
     func mistakes(text: String, problem: InputProblem) {
-        #expect(throws: problem) { try Conversation(text: text) }
+        #expect(throws: problem) { try ConversationFile(text: text) }
     }
 }

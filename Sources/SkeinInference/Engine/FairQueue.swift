@@ -7,7 +7,7 @@ package enum RequestOwner: Hashable, Sendable {
 
 /// Things that wait: each owner's in their order, and the owners take turns, each with one. So an owner
 /// with many keeps another waiting for one of them, not for all. Pure.
-package struct Turns<Owner: Hashable, Item> {
+package struct FairQueue<Owner: Hashable, Item> {
     /// Arrays and no slices, which would keep what was taken out of them: what waits is a few hundred.
     private var items: [Owner: [Item]] = [:]
     /// Those with something that waits, the next one first.
@@ -36,4 +36,4 @@ package struct Turns<Owner: Hashable, Item> {
     }
 }
 
-extension Turns: Sendable where Owner: Sendable, Item: Sendable {}
+extension FairQueue: Sendable where Owner: Sendable, Item: Sendable {}

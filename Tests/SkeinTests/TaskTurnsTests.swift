@@ -7,7 +7,7 @@ import Testing
 @Suite struct TurnsTests {
     @Test("tasks are admitted one at a time, and a task that is cancelled stops waiting")
     func turns() async throws {
-        let turns = Turns()
+        let turns = TaskTurns()
         let inside = Condition(0)
         let hasBegun = AwaitedAddress()
         let mayEnd = AwaitedAddress()

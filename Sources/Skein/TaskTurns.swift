@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Admits tasks one at a time, first come first served, without blocking a thread.
-final class Turns: Sendable {
+final class TaskTurns: Sendable {
     /// Most tasks that may wait.
     static let mostWaiting = 1024
 

@@ -2,7 +2,7 @@ import SkeinJSON
 import SkeinText
 
 /// A TEXT of `tokenize --chat`, read as a conversation.
-struct Conversation: Sendable, Equatable {
+struct ConversationFile: Sendable, Equatable {
     var messages: [ChatMessage]
     /// What the model may call; nil if nothing.
     var tools: JSONValue?
@@ -30,7 +30,7 @@ struct Conversation: Sendable, Equatable {
         self = found
     }
 
-    private static func conversation(in text: String) throws(InputProblem) -> Conversation? {
+    private static func conversation(in text: String) throws(InputProblem) -> ConversationFile? {
         let json: JSONValue
         do {
             json = try JSONValue(parsing: text.utf8)
@@ -42,7 +42,7 @@ struct Conversation: Sendable, Equatable {
         }
         switch json {
         case .list(let list) where list.allSatisfy({ $0.isObject }):
-            return Conversation(messages: try messages(list), addsGenerationPrompt: false)
+            return ConversationFile(messages: try messages(list), addsGenerationPrompt: false)
         case .object(let fields):
             guard let value = fields["messages"] else { return nil }
             guard case .list(let list) = value else {
@@ -61,7 +61,7 @@ struct Conversation: Sendable, Equatable {
                 }
                 adds = flag
             }
-            return Conversation(
+            return ConversationFile(
                 messages: try messages(list), tools: tools, addsGenerationPrompt: adds)
         default: return nil
         }

@@ -3,7 +3,7 @@ import SkeinBasics
 import SkeinFormats
 
 /// Reads a JSON file into a type, and says by path what is wrong with it.
-enum JSONFile {
+enum TokenizerJSON {
     /// Decodes the file at `path`.
     ///
     /// - Throws: `TokenizerError` for what it holds; `ForeignFileError` for a file of another kind;
