@@ -8,7 +8,7 @@ import sys
 
 MODULES = ("SkeinSessions", "Skein")
 # Types of the module Skein that have the shape of Create ML's; the rest of it has a shape of its own.
-TRAINING = ("TrainingSession", "SessionParameters", "TrainingJob", "UpdateTask", "AdapterTrainer", "TrainedAdapter",
+TRAINING = ("TrainingSession", "SessionParameters", "TrainingTask", "UpdateTask", "AdapterTrainer", "TrainedAdapter",
             "TrainingPairs", "PromptCompletion", "AccuracyAdvice")
 # What a conformance to a protocol of the standard library or Foundation brings.
 BROUGHT = re.compile(r"(?:errorDescription|failureReason|recoverySuggestion|description|debugDescription|encode\(to:\)|"

@@ -89,7 +89,7 @@ extension Adapter {
     }
 
     /// - Throws: `SkeinError` if the folder's adapter has changed since it was opened.
-    func checkUnchanged(_ job: SkeinTraining.TrainingJob) throws {
+    func checkUnchanged(_ job: TrainingJob) throws {
         guard job.runFile.initAdapterDigest != sha256 else { return }
         throw SkeinError(
             code: .badData, what: "the adapter has changed since it was opened", place: path,

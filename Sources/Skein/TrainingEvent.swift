@@ -57,7 +57,7 @@ public enum TrainingEvent: Sendable, Equatable {
 }
 
 extension TrainingEvent.Plan {
-    init(_ job: SkeinTraining.TrainingJob) {
+    init(_ job: TrainingJob) {
         trainingRows = job.plan.rowsPerEpoch
         validationRows = job.validation.count
         steps = job.plan.stepCount
@@ -67,13 +67,13 @@ extension TrainingEvent.Plan {
 
 extension EventFeed {
     /// Sends what is known about a run before its first step.
-    func prepared(_ job: SkeinTraining.TrainingJob) {
+    func prepared(_ job: TrainingJob) {
         send(.prepared(.init(job)))
         for warning in job.warnings { send(.warning(warning)) }
     }
 }
 
-extension SkeinTraining.TrainingJob {
+extension TrainingJob {
     /// What a person should know before the first step.
     var warnings: [String] {
         report.warnings.map(\.text) + tokenOrigin.warnings.map(\.text)

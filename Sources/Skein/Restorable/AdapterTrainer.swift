@@ -51,7 +51,7 @@ public enum AdapterTrainer {
     public static func train(
         pairs: TrainingPairs, parameters: Parameters,
         sessionParameters: SessionParameters = SessionParameters()
-    ) throws -> TrainingJob {
+    ) throws -> TrainingTask {
         try resume(
             makeTrainingSession(
                 pairs: pairs, parameters: parameters, sessionParameters: sessionParameters))
@@ -185,7 +185,7 @@ public enum AdapterTrainer {
     /// - Returns: The job, which has begun.
     /// - Throws: `SkeinError` if a job of this program already trains in its directory and has not been
     ///   cancelled. If another program does, the job's `result` throws.
-    public static func resume(_ session: TrainingSession) throws -> TrainingJob {
-        try TrainingJob(session)
+    public static func resume(_ session: TrainingSession) throws -> TrainingTask {
+        try TrainingTask(session)
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The run is that of `skein train`; nothing here decides a number.
 final class SessionRun: @unchecked Sendable {
-    // Used by one thread, which `TrainingJob` starts once; hence Sendable.
+    // Used by one thread, which `TrainingTask` starts once; hence Sendable.
 
     /// When an update task may pause.
     enum Moment: Sendable {
@@ -21,7 +21,7 @@ final class SessionRun: @unchecked Sendable {
     }
 
     private let session: TrainingSession
-    private let feeds: TrainingJob.Feeds
+    private let feeds: TrainingTask.Feeds
     private let flag: CancelFlag
     private let pause: (@Sendable (Moment) -> Void)?
     private let began = ContinuousClock.now
@@ -32,7 +32,7 @@ final class SessionRun: @unchecked Sendable {
     private var samples = 0
 
     init(
-        _ session: TrainingSession, feeds: TrainingJob.Feeds, flag: CancelFlag,
+        _ session: TrainingSession, feeds: TrainingTask.Feeds, flag: CancelFlag,
         pause: (@Sendable (Moment) -> Void)?
     ) {
         self.session = session
@@ -57,7 +57,7 @@ final class SessionRun: @unchecked Sendable {
         return try TrainedAdapter(session: session, outcome: Outcome(ending))
     }
 
-    private func extracted(_ job: SkeinTraining.TrainingJob) throws {
+    private func extracted(_ job: TrainingJob) throws {
         let origin = job.tokenOrigin
         let rows = origin.encodedRows + origin.cachedRows
         let reused = session.state.withLock { state in
@@ -78,7 +78,7 @@ final class SessionRun: @unchecked Sendable {
             remedy: "reuse those of a session with the same model, data and version of Skein")
     }
 
-    private func note(_ event: TrainingRun.Event, _ job: SkeinTraining.TrainingJob) {
+    private func note(_ event: TrainingRun.Event, _ job: TrainingJob) {
         switch event {
         case .memory, .features, .loaded, .references, .measuringKept: return
         case .warning(let text): feeds.warnings.send(text)
@@ -92,7 +92,7 @@ final class SessionRun: @unchecked Sendable {
         }
     }
 
-    private func note(_ event: TrainingLoop.Event, _ job: SkeinTraining.TrainingJob) {
+    private func note(_ event: TrainingLoop.Event, _ job: TrainingJob) {
         for case .warning(let text) in TrainingEvent.events(of: event) {
             feeds.warnings.send(text)
         }
@@ -127,7 +127,7 @@ final class SessionRun: @unchecked Sendable {
     }
 
     private func note(
-        _ line: StepMetrics, of count: Int, _ job: SkeinTraining.TrainingJob
+        _ line: StepMetrics, of count: Int, _ job: TrainingJob
     ) {
         if !isSaved(newest, job) { unsaved[newest] = nil }
         newest = line.step
@@ -149,12 +149,12 @@ final class SessionRun: @unchecked Sendable {
         }
     }
 
-    private func isSaved(_ step: Int, _ job: SkeinTraining.TrainingJob) -> Bool {
+    private func isSaved(_ step: Int, _ job: TrainingJob) -> Bool {
         step % session.sessionParameters.checkpointInterval == 0
             || job.validations.isDue(after: step)
     }
 
-    private func returnToTraining(from step: Int, _ job: SkeinTraining.TrainingJob) {
+    private func returnToTraining(from step: Int, _ job: TrainingJob) {
         if step < job.plan.stepCount { enter(.training, at: step) }
     }
 
@@ -189,10 +189,10 @@ final class SessionRun: @unchecked Sendable {
 
     private func report(
         _ phase: TrainingSession.Phase, _ count: Int, of total: Int?,
-        _ metrics: [TrainingJob.Progress.Metric: Double] = [:]
+        _ metrics: [TrainingTask.Progress.Metric: Double] = [:]
     ) {
         feeds.progress.send(
-            TrainingJob.Progress(
+            TrainingTask.Progress(
                 phase: phase, itemCount: count, totalItemCount: total,
                 elapsedTime: ContinuousClock.now - began, metrics: metrics))
     }

@@ -14,12 +14,12 @@ extension TrainingSession {
         /// When it was written.
         public let date: Date
         /// What was known of its iteration.
-        public let metrics: [TrainingJob.Progress.Metric: Double]
+        public let metrics: [TrainingTask.Progress.Metric: Double]
     }
 }
 
 extension TrainingSession.Checkpoint {
-    typealias Metrics = [TrainingJob.Progress.Metric: Double]
+    typealias Metrics = [TrainingTask.Progress.Metric: Double]
 
     /// nil if it has been removed, or is not whole.
     init?(step: Int, in directory: SessionDirectory, metrics: Metrics) {
@@ -65,14 +65,14 @@ extension Adapter {
 }
 
 extension StepMetrics {
-    var progress: [TrainingJob.Progress.Metric: Double] {
+    var progress: [TrainingTask.Progress.Metric: Double] {
         [.loss: loss, .tokensPerSecond: tokensPerSecond]
     }
 }
 
 extension ValidationMetrics {
-    var progress: [TrainingJob.Progress.Metric: Double] {
-        var metrics: [TrainingJob.Progress.Metric: Double] = [:]
+    var progress: [TrainingTask.Progress.Metric: Double] {
+        var metrics: [TrainingTask.Progress.Metric: Double] = [:]
         metrics[.validationLoss] = loss
         metrics[.accuracy] = tokenAccuracy
         return metrics

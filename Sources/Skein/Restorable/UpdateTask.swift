@@ -157,7 +157,7 @@ public final class UpdateTask: Sendable {
         do {
             let session = try makeSession()
             progress.change { $0.session = session }
-            _ = try TrainingJob(
+            _ = try TrainingTask(
                 session, flag: flag, pause: { [self] in pause($0) },
                 ended: { [self] in finish($0) })
         } catch {

@@ -12,21 +12,21 @@ final class SampleMaker: SampleMaking {
     /// Most tokens of a sample: a few sentences. 0.5 s at 128 tokens per second.
     private static let mostTokens = 64
 
-    private let job: SkeinTraining.TrainingJob
+    private let job: TrainingJob
     private let team: ComputeTeam
     private var weights: GenerationWeights?
 
     /// - Parameters:
     ///   - job: whose prompts, model and adapter shape are used.
     ///   - threads: that compute; nil: as many as processors that may be used.
-    init(job: SkeinTraining.TrainingJob, threads: Int? = nil) {
+    init(job: TrainingJob, threads: Int? = nil) {
         self.job = job
         team = ComputeTeam(
             threadCount: threads ?? SystemProcessors.usable)
     }
 
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
-    static func bytes(of job: SkeinTraining.TrainingJob) -> Int {
+    static func bytes(of job: TrainingJob) -> Int {
         guard let longest = job.samplePrompts.map(\.ids.count).max() else { return 0 }
         return job.model.weightBytes
             + DecoderSession.cacheBytes(

@@ -15,7 +15,7 @@ import Testing
             let session = try bench.session("a")
             let gate = Condition(Gate.closed)
             defer { gate.change { $0 = .open } }
-            let first = try TrainingJob(session) { moment in
+            let first = try TrainingTask(session) { moment in
                 guard case .iteration(let line) = moment, line.step == 2 else { return }
                 gate.change { $0 = .reached }
                 gate.wait { $0 == .open ? () : nil }
@@ -55,7 +55,7 @@ import Testing
             let session = try bench.session("a")
             let flag = CancelFlag()
             let errors = Condition([SkeinError]())
-            let job = try TrainingJob(session, flag: flag) { moment in
+            let job = try TrainingTask(session, flag: flag) { moment in
                 guard case .iteration(let line) = moment, line.step == 2 else { return }
                 flag.set()
                 for attempt in [

@@ -56,7 +56,7 @@ struct SessionBench {
     /// Stops a session after a step, on the job's own thread, so that it cannot get ahead.
     func stop(_ session: TrainingSession, after step: Int) async throws {
         let flag = CancelFlag()
-        let job = try TrainingJob(session, flag: flag) { moment in
+        let job = try TrainingTask(session, flag: flag) { moment in
             if case .iteration(let line) = moment, line.step == step { flag.set() }
         }
         do {

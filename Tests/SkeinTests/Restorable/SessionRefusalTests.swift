@@ -214,7 +214,7 @@ import Testing
             let other = try AdapterTrainer.restoreTrainingSession(
                 sessionParameters: bench.settings("a"))
             let errors = Condition([SkeinError]())
-            let job = try TrainingJob(session) { moment in
+            let job = try TrainingTask(session) { moment in
                 guard case .iteration(let line) = moment, line.step == 2 else { return }
                 for attempt in [
                     { _ = try AdapterTrainer.resume(session) },

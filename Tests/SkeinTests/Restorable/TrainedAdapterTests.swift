@@ -146,7 +146,7 @@ import Testing
                 pairs: .file(rows), parameters: .init(model: model, recipe: recipe),
                 sessionParameters: settings)
             let flag = CancelFlag()
-            let job = try TrainingJob(session, flag: flag) { moment in
+            let job = try TrainingTask(session, flag: flag) { moment in
                 if case .iteration = moment { flag.set() }
             }
             await #expect(throws: CancellationError.self) { try await job.result }

@@ -71,7 +71,7 @@ import Testing
             func job(
                 _ name: String, test: String? = nil, iterations: Int? = 8,
                 change: (inout AdapterTrainer.Parameters) -> Void
-            ) throws -> Skein.TrainingJob {
+            ) throws -> TrainingTask {
                 var parameters = bench.parameters()
                 change(&parameters)
                 return try AdapterTrainer.train(
@@ -301,7 +301,7 @@ import Testing
             let session = try bench.session("a")
             let flag = CancelFlag()
             // The job stands before its first step until it is cancelled, so it cannot end before.
-            let job = try TrainingJob(session, flag: flag) { moment in
+            let job = try TrainingTask(session, flag: flag) { moment in
                 guard case .begun = moment else { return }
                 while !flag.isSet { sched_yield() }
             }

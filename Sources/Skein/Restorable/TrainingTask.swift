@@ -5,7 +5,7 @@ import SkeinTraining
 ///
 /// Its sequences may be iterated by several tasks; each begins with the job's first element, as long
 /// as there were no more than 4,096, and ends with the job.
-public final class TrainingJob: Sendable {
+public final class TrainingTask: Sendable {
     /// A report.
     public struct Progress: Sendable, Equatable {
         /// A figure of a report or a checkpoint.
