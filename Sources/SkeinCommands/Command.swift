@@ -3,7 +3,7 @@ import SkeinBasics
 import SkeinCluster
 
 /// One subcommand: the table of its arguments, the options read by it, and its work.
-protocol Command: Sendable {
+package protocol Command: Sendable {
     static var table: ArgumentTable { get }
 
     /// Whether a `--model` or an adapter that is a name of the Hub becomes a path before the command
@@ -27,25 +27,25 @@ protocol Command: Sendable {
 }
 
 extension Command {
-    static var needsModel: Bool { true }
+    package static var needsModel: Bool { true }
 
-    func checkOutput() throws {}
+    package func checkOutput() throws {}
 }
 
 /// What a command sees of its process; tests pass their own.
-struct CommandIO: Sendable {
+package struct CommandIO: Sendable {
     /// Progress and warnings, on standard error.
-    var log: Log
+    package var log: Log
     /// Whether standard error is a terminal, where a progress line can be rewritten.
     var isTerminal: Bool
     /// Whether standard output is a terminal that shows colours.
     var coloursOutput = false
     /// Set by Ctrl-C. A command that can stop early polls it.
-    var interrupt: InterruptFlag
+    package var interrupt: InterruptFlag
     /// Appends bytes to standard output. Throws `CommandError.outputClosed` or `FileError`.
     var writeOutput: @Sendable ([UInt8]) throws -> Void
     /// Appends a text to standard error.
-    var writeError: @Sendable (String) -> Void
+    package var writeError: @Sendable (String) -> Void
     /// Likewise for the reason why the process ends: among the last to be dropped if nobody reads.
     var writeLastError: @Sendable (String) -> Void
     /// All of standard input.
@@ -56,12 +56,12 @@ struct CommandIO: Sendable {
     var service: ServiceEnvironment?
 
     /// Writes `line` and a line break to standard output.
-    func print(_ line: String) throws {
+    package func print(_ line: String) throws {
         try writeOutput(Array((line + "\n").utf8))
     }
 
     /// Writes an object on one line to standard output.
-    func print(json fields: [JSONLine.Field]) throws {
+    package func print(json fields: [JSONLine.Field]) throws {
         try print(JSONLine(fields).text)
     }
 

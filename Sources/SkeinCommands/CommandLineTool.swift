@@ -4,23 +4,39 @@ import SkeinCluster
 import SkeinLaunch
 import SkeinTensors
 
-/// `skein`: finds the command, runs it, and is the only place that prints an error.
-package enum CommandLineTool {
+/// A program of commands, such as `skein`: finds the command, runs it, and is the only place that
+/// prints an error.
+package struct CommandLineTool: Sendable {
+    let program: Program
     /// In the order in which help lists them.
-    static let commands: [any Command.Type] = [
-        TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
-        JoinCommand.self,
-        StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self,
-        TokenizeCommand.self, DataCommand.self,
-        ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
-        SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
-    ]
+    let commands: [any Command.Type]
+
+    package init(_ program: Program, commands: [any Command.Type]) {
+        self.program = program
+        self.commands = commands
+    }
+
+    package static let skein = CommandLineTool(
+        .skein,
+        commands: [
+            TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
+            JoinCommand.self,
+            StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self,
+            TokenizeCommand.self, DataCommand.self,
+            ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
+            SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
+        ])
+
+    /// What `--help all` of each command prints.
+    package var pages: [String] {
+        commands.map { HelpText.text(of: $0.table, by: program, isWhole: true) }
+    }
 
     /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.
     private static let outputClosedStatus: Int32 = 141
 
     /// Runs the process's command line and returns its exit status.
-    package static func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
+    package func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
         // If the reader goes away, the write must fail instead of killing the process: a long run
         // must not end because somebody looked at its first lines with `head`.
         signal(SIGPIPE, SIG_IGN)
@@ -36,7 +52,7 @@ package enum CommandLineTool {
         return status
     }
 
-    static func run(_ words: [String], _ io: CommandIO) -> Int32 {
+    func run(_ words: [String], _ io: CommandIO) -> Int32 {
         var io = io
         guard let first = words.first else {
             io.writeLastError(overview)
@@ -46,9 +62,9 @@ package enum CommandLineTool {
             try dispatch(first, words, &io)
             return ExitStatus.done.rawValue
         } catch CommandError.outputClosed {
-            return outputClosedStatus
+            return Self.outputClosedStatus
         } catch {
-            let explanation = ErrorReport.explanation(of: error)
+            let explanation = ErrorReport.explanation(of: error, by: program)
             io.writeLastError(ErrorReport.text(of: explanation, format: io.log.format))
             return explanation.status.rawValue
         }
@@ -70,31 +86,33 @@ package enum CommandLineTool {
         level.use()
     }
 
-    private static var overview: String {
-        HelpText.overview(of: commands.map { $0.table }, version: Version.text)
+    private var overview: String {
+        HelpText.overview(of: commands.map { $0.table }, by: program, version: Version.text)
     }
 
-    /// `skein help`, and what stands after it.
-    private static func help(_ words: ArraySlice<String>) throws -> String {
+    /// The command `help`, and what stands after it.
+    private func help(_ words: ArraySlice<String>) throws -> String {
         if words.contains("--man") {
-            return ManPage.text(of: commands.map { $0.table }, version: Version.text)
+            return ManPage.text(
+                of: commands.map { $0.table }, by: program, version: Version.text)
         }
         guard let name = words.first(where: { !$0.hasPrefix("-") }),
             name != ArgumentParser.wholeHelp
         else { return overview }
         return HelpText.text(
-            of: try command(named: name).table, isWhole: words.last == ArgumentParser.wholeHelp)
+            of: try command(named: name).table, by: program,
+            isWhole: words.last == ArgumentParser.wholeHelp)
     }
 
-    private static func dispatch(
+    private func dispatch(
         _ first: String, _ words: [String], _ io: inout CommandIO
     ) throws {
-        try limitProcessor(ProcessInfo.processInfo.environment)
+        try Self.limitProcessor(ProcessInfo.processInfo.environment)
         switch first {
         case "--version", "version", "-v", "-V":
             // An older skein prints its version for this, too.
             guard words.dropFirst().first == "--json" else {
-                return try io.print("skein \(Version.text)")
+                return try io.print("\(program.name) \(Version.text)")
             }
             return try io.print(json: MachineReport.current().fields)
         case "--help", "-h", "help":
@@ -103,12 +121,13 @@ package enum CommandLineTool {
         }
         let command = try command(named: first)
         if words.contains("--version"), words.count == 2 {
-            return try io.print("skein \(Version.text)")
+            return try io.print("\(program.name) \(Version.text)")
         }
         let arguments = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
         if arguments[GeneralFlags.help] {
             let isWhole = arguments.positionals == [ArgumentParser.wholeHelp]
-            return try io.write(HelpText.text(of: command.table, isWhole: isWhole))
+            return try io.write(
+                HelpText.text(of: command.table, by: program, isWhole: isWhole))
         }
         if arguments[GeneralFlags.printConfig] { return try io.print(arguments.configurationJSON) }
         if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
@@ -134,7 +153,7 @@ package enum CommandLineTool {
         try command.init(resolved).run(io)
     }
 
-    private static func command(named name: String) throws -> any Command.Type {
+    private func command(named name: String) throws -> any Command.Type {
         let names = commands.map { $0.table.command }
         guard let found = commands.first(where: { $0.table.command == name }) else {
             if let advice = ForeignCommands.advice(for: name) {
@@ -149,7 +168,7 @@ package enum CommandLineTool {
 
 extension CommandIO {
     /// Writes `text` unchanged to standard output.
-    func write(_ text: String) throws {
+    package func write(_ text: String) throws {
         try writeOutput(Array(text.utf8))
     }
 }
@@ -157,7 +176,13 @@ extension CommandIO {
 /// Renders an error for people or for readers of a JSON log.
 enum ErrorReport {
     /// An error that does not explain itself is a bug in this program, not a fault of the input.
-    static func explanation(of error: any Error) -> Explanation {
+    ///
+    /// - Parameters:
+    ///   - error: what ended the command.
+    ///   - program: the one whose command it is.
+    /// - Returns: what to print.
+    static func explanation(of error: any Error, by program: Program = .skein) -> Explanation {
+        if let error = error as? UsageError { return error.explanation(by: program) }
         if let explained = error as? any Explained { return explained.explanation }
         return Explanation(
             what: "internal error: \(error)",

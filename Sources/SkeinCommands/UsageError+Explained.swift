@@ -3,29 +3,34 @@ import SkeinBasics
 import SkeinTraining
 
 extension UsageError: Explained {
-    var explanation: Explanation {
-        let (what, place, remedy) = sentences
+    package var explanation: Explanation { explanation(by: .skein) }
+
+    /// The same of the program whose command line it is.
+    func explanation(by program: Program) -> Explanation {
+        let (what, place, remedy) = sentences(program.name)
         return Explanation(what: what, place: place, remedy: remedy, status: .usage)
     }
 
-    private var sentences: (what: String, place: String, remedy: String) {
+    private func sentences(
+        _ program: String
+    ) -> (what: String, place: String, remedy: String) {
         switch self {
         case .unknownCommand(let word, let suggestion, let known):
             (
-                "there is no command \"\(word)\"", "skein",
-                suggestion.map { "did you mean skein \($0)?" }
+                "there is no command \"\(word)\"", program,
+                suggestion.map { "did you mean \(program) \($0)?" }
                     ?? "give one of: \(known.joined(separator: ", "))"
             )
         case .foreignCommand(let word, let advice):
-            ("there is no command \"\(word)\"", "skein", advice)
+            ("there is no command \"\(word)\"", program, advice)
         case .unknownOption(let name, let command, let suggestion):
             (
-                "there is no option \(name)", "skein \(command)",
+                "there is no option \(name)", "\(program) \(command)",
                 suggestion.map { "did you mean \($0)?" }
-                    ?? "`skein \(command) --help` lists them all"
+                    ?? "`\(program) \(command) --help` lists them all"
             )
         case .foreignOption(let name, let command, let advice):
-            ("there is no option \(name)", "skein \(command)", advice)
+            ("there is no option \(name)", "\(program) \(command)", advice)
         case .missingValue(let option, let accepted):
             ("--\(option) needs a value", "--\(option)", "give it \(accepted)")
         case .unexpectedValue(let option, let value):
@@ -52,57 +57,58 @@ extension UsageError: Explained {
             )
         case .tooMany(let option, let most):
             ("--\(option) is given more than \(most) times", "--\(option)", "leave some out")
-        case .missing(let words, let command): Self.missing(words, command)
+        case .missing(let words, let command): Self.missing(words, "\(program) \(command)")
         case .excludesPositional(let option, let placeholder, let command):
             (
-                "--\(option) and \(placeholder) are two ways to say one thing", "skein \(command)",
+                "--\(option) and \(placeholder) are two ways to say one thing",
+                "\(program) \(command)",
                 "give one of them"
             )
         case .noRun(let output, let needed, let command):
             (
-                "there is no run at \(output)", "skein \(command)",
+                "there is no run at \(output)", "\(program) \(command)",
                 "check --output; to begin a run there, add \(needed.joined(separator: " "))"
             )
         case .unexpectedPositional(let word, let command):
             (
-                "unexpected argument \"\(word)\"", "skein \(command)",
+                "unexpected argument \"\(word)\"", "\(program) \(command)",
                 "options begin with --; quote a value that contains blanks"
             )
         case .severalValues(let option, let second, let value, let command):
             (
                 "--\(option) takes one value, and \"\(second)\" is a second one",
-                "skein \(command)",
+                "\(program) \(command)",
                 "write several with commas: --\(option) \(ShellWords.quoted(value))"
             )
         case .tooManyPositionals(let placeholder, let most, let command):
             (
-                "more than \(most) arguments \(placeholder)", "skein \(command)",
+                "more than \(most) arguments \(placeholder)", "\(program) \(command)",
                 "give at most \(most) at once"
             )
         case .badPositional(let word, let command, let accepted, let suggestion):
             (
-                "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",
+                "\(program) \(command) takes \(accepted), not \"\(word)\"", "\(program) \(command)",
                 suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
             )
         case .needs(let option, let other, let command):
             (
-                "--\(option) needs --\(other)", "skein \(command)",
+                "--\(option) needs --\(other)", "\(program) \(command)",
                 "add --\(other), or leave out --\(option)"
             )
         case .excludes(let option, let other, let command):
             (
-                "--\(option) and --\(other) cannot be combined", "skein \(command)",
+                "--\(option) and --\(other) cannot be combined", "\(program) \(command)",
                 "remove one of them"
             )
         case .needsOne(let names, let command):
             (
-                "\(Words.either(names.map { "--" + $0 })) is missing", "skein \(command)",
+                "\(Words.either(names.map { "--" + $0 })) is missing", "\(program) \(command)",
                 "add one of them"
             )
         case .tokenNeeded(let option, let address, let command):
             (
                 "--\(option) \(address) is not a loopback address and needs --token-file",
-                "skein \(command)",
+                "\(program) \(command)",
                 "create a token file (docs/OPERATING.md), or use 127.0.0.1"
             )
         case .patienceTooShort(let patience):
@@ -113,7 +119,7 @@ extension UsageError: Explained {
             )
         case .notDiallable(let address, let command):
             (
-                "workers on other hosts cannot connect to \(address)", "skein \(command)",
+                "workers on other hosts cannot connect to \(address)", "\(program) \(command)",
                 "give --listen an address of this machine that the hosts can reach"
             )
         case .configurationIsNoObject(let path):
@@ -162,10 +168,9 @@ extension UsageError: Explained {
 
 extension UsageError {
     private static func missing(
-        _ words: [String], _ command: String
+        _ words: [String], _ place: String
     ) -> (what: String, place: String, remedy: String) {
         let names = words.map { $0.split(separator: " ").first.map(String.init) ?? $0 }
-        let place = "skein \(command)"
         if words.count == 1, let name = names.first, !name.hasPrefix("--") {
             return ("\(name) is missing", place, "add it; `\(place) --help` shows an example")
         }

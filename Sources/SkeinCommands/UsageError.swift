@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinTraining
 
 /// A command line or configuration file that does not fit its command. Exit status 64.
-enum UsageError: Error, Equatable {
+package enum UsageError: Error, Equatable {
     case unknownCommand(String, suggestion: String?, known: [String])
     /// Another tool's name for what is said otherwise here.
     case foreignCommand(String, advice: String)
@@ -62,14 +62,14 @@ enum UsageError: Error, Equatable {
 
 extension UsageError {
     /// One option is missing.
-    static func missingOption(
+    package static func missingOption(
         _ name: String, placeholder: String, command: String
     ) -> UsageError {
         .missing(["--\(name) \(placeholder)"], command: command)
     }
 
     /// One argument is missing.
-    static func missingPositional(_ placeholder: String, command: String) -> UsageError {
+    package static func missingPositional(_ placeholder: String, command: String) -> UsageError {
         .missing([placeholder], command: command)
     }
 }

@@ -26,7 +26,7 @@ import Testing
                 DiskStore().exists(directory + "/" + word) || word == "run"
                     ? directory + "/" + word : word
             }
-            let status = CommandLineTool.run(
+            let status = CommandLineTool.skein.run(
                 given + ["--model", directory + "/tiny.gguf", "--threads", "1"],
                 process.io(log: Log(to: { _, line in said.withLock { $0 += line + "\n" } })))
             return (status, process.output, process.error + said.withLock { $0 })

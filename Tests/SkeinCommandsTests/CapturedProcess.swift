@@ -31,6 +31,6 @@ final class CapturedProcess: Sendable {
 
     /// Runs a command line and returns its exit status.
     func run(_ words: String...) -> Int32 {
-        CommandLineTool.run(words, io())
+        CommandLineTool.skein.run(words, io())
     }
 }

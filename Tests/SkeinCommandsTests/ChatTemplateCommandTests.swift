@@ -31,7 +31,7 @@ import Testing
             var words = words.map { word in files[word].map { directory + "/" + $0 } ?? word }
             if words.first == "train" { words += ["--output", directory + "/run"] }
             words += ["--model", directory + "/tiny.gguf", "--threads", "1"]
-            let status = CommandLineTool.run(words, process.io())
+            let status = CommandLineTool.skein.run(words, process.io())
             func plain(_ text: String) -> String {
                 text.replacing(directory + "/", with: "")
             }

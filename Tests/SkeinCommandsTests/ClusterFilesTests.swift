@@ -229,7 +229,7 @@ import Testing
             #expect(!text.contains("$"))
             let words = text.split(separator: " ").map(String.init)
             let command = try #require(
-                CommandLineTool.commands.first { $0.table.command == words[0] })
+                CommandLineTool.skein.commands.first { $0.table.command == words[0] })
             _ = try command.init(
                 ArgumentParser.parse(Array(words.dropFirst()), by: command.table))
         }
@@ -271,7 +271,7 @@ import Testing
         }
         #expect(!words.contains { $0.contains("$") })
         let command = try #require(
-            CommandLineTool.commands.first { $0.table.command == words[0] })
+            CommandLineTool.skein.commands.first { $0.table.command == words[0] })
         let parsed = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
         _ = try command.init(parsed)
     }

@@ -60,7 +60,7 @@ import Testing
     func errors(index: Int) {
         let (words, status, text) = Self.messages[index]
         let process = CapturedProcess()
-        #expect(CommandLineTool.run(words, process.io()) == status)
+        #expect(CommandLineTool.skein.run(words, process.io()) == status)
         #expect(process.error == text)
         #expect(process.output.isEmpty)
     }
@@ -89,7 +89,7 @@ import Testing
     func version() {
         for words in [["--version"], ["-v"], ["-V"], ["train", "--version"]] {
             let process = CapturedProcess()
-            #expect(CommandLineTool.run(words, process.io()) == 0)
+            #expect(CommandLineTool.skein.run(words, process.io()) == 0)
             #expect(process.output == "skein \(Version.text)\n")
         }
     }
@@ -97,7 +97,7 @@ import Testing
     @Test("--version --json prints what launch asks a host for")
     func machine() throws {
         let process = CapturedProcess()
-        #expect(CommandLineTool.run(["--version", "--json"], process.io()) == 0)
+        #expect(CommandLineTool.skein.run(["--version", "--json"], process.io()) == 0)
         #expect(process.output.hasPrefix("{\"skein\":\"\(Version.text)\",\"system\":\""))
         let report = try #require(MachineReport(line: Array(process.output.utf8)))
         #expect(report.fingerprints["fp32"] == Engine.fingerprint(.fp32))
@@ -124,7 +124,7 @@ import Testing
         let process = CapturedProcess()
         var io = process.io()
         io.writeOutput = { _ in throw CommandError.outputClosed }
-        #expect(CommandLineTool.run(["--help"], io) == 141)
+        #expect(CommandLineTool.skein.run(["--help"], io) == 141)
         #expect(process.error.isEmpty)
     }
 }

@@ -16,7 +16,7 @@ import Testing
             var io = process.io(log: process.log)
             io.coloursOutput = colours
             let words = words.map { $0.replacing("DIR", with: directory) }
-            let status = CommandLineTool.run(
+            let status = CommandLineTool.skein.run(
                 ["data", "--model", directory + "/tiny.gguf"] + words, io)
             return (
                 status, process.output.replacing(directory, with: "DIR"),

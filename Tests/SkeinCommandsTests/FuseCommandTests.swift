@@ -42,7 +42,7 @@ import Testing
 
     private static func fuse(_ words: String...) -> (status: Int32, process: CapturedProcess) {
         let process = CapturedProcess()
-        let status = CommandLineTool.run(["fuse"] + words, process.io())
+        let status = CommandLineTool.skein.run(["fuse"] + words, process.io())
         return (status, process)
     }
 
@@ -112,7 +112,7 @@ import Testing
             let model = try ModelDirectory.open(directory + "/out")
             #expect(model.configuration.layerCount == 2)
             let export = CapturedProcess()
-            let exported = CommandLineTool.run(
+            let exported = CommandLineTool.skein.run(
                 [
                     "export", "--adapter", directory + "/adapter", "--model",
                     directory + "/model", "--format", format == "hf" ? "mlx" : "gguf",
@@ -151,7 +151,7 @@ import Testing
                 "F32")
             #expect(status == 65 && process.error.contains("not finite"), "\(process.error)")
             let generate = CapturedProcess()
-            let ending = CommandLineTool.run(
+            let ending = CommandLineTool.skein.run(
                 ["generate", "--prompt", "goose"] + words, generate.io())
             #expect(ending == 65 && generate.error.contains("not finite"), "\(generate.error)")
         }
@@ -187,7 +187,7 @@ import Testing
                 "--max-shard-size", "5MB")
             #expect(status == 64 && process.error.contains("--max-shard-size"))
             let export = CapturedProcess()
-            let ending = CommandLineTool.run(
+            let ending = CommandLineTool.skein.run(
                 [
                     "export", "--adapter", directory + "/adapter", "--model",
                     directory + "/model", "--format", "peft", "--output", directory + "/exported",

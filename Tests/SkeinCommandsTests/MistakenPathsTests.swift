@@ -9,7 +9,7 @@ import Testing
 @Suite struct MistakenPathsTests {
     private static func error(_ words: String..., status: Int32 = 65) -> String {
         let process = CapturedProcess()
-        #expect(CommandLineTool.run(words, process.io()) == status, "\(words)")
+        #expect(CommandLineTool.skein.run(words, process.io()) == status, "\(words)")
         return process.error
     }
 
@@ -137,7 +137,7 @@ import Testing
             ]
             for words in lines {
                 let process = CapturedProcess()
-                #expect(CommandLineTool.run(words, process.io()) == 74, "\(words)")
+                #expect(CommandLineTool.skein.run(words, process.io()) == 74, "\(words)")
                 #expect(
                     process.error.contains("Too many levels of symbolic links"),
                     "\(words): \(process.error)")
@@ -155,7 +155,7 @@ import Testing
                 (["evaluate", "--model", model, "--data", directory + "/*.jsonl"], 74),
             ] as [([String], Int32)] {
                 let process = CapturedProcess()
-                #expect(CommandLineTool.run(words, process.io()) == status, "\(words)")
+                #expect(CommandLineTool.skein.run(words, process.io()) == status, "\(words)")
                 #expect(process.error.contains("No such file") || process.error.contains("no such"))
                 #expect(process.error.contains("fix: patterns with * are not expanded"), "\(words)")
             }
@@ -186,7 +186,7 @@ import Testing
                 ["train", "--resume", "--output", file],
             ] {
                 let process = CapturedProcess()
-                #expect(CommandLineTool.run(words, process.io()) == 65)
+                #expect(CommandLineTool.skein.run(words, process.io()) == 65)
                 #expect(process.error.contains("the output is a file"), "\(process.error)")
             }
         }

@@ -22,7 +22,7 @@ import Testing
             var io = process.io()
             io.readInput = { input }
             let model = directory + "/tiny.gguf"
-            let status = CommandLineTool.run(["tokenize", "--model", model] + words, io)
+            let status = CommandLineTool.skein.run(["tokenize", "--model", model] + words, io)
             return (status, process.output, process.error)
         }
     }
@@ -56,7 +56,7 @@ import Testing
                 "{\"text\":\"the\"}\n{\"text\":\"in<extra>\"}\n", to: data)
             func run(_ words: [String]) -> (status: Int32, output: String, error: String) {
                 let process = CapturedProcess()
-                let status = CommandLineTool.run(words, process.io())
+                let status = CommandLineTool.skein.run(words, process.io())
                 return (status, process.output, process.error)
             }
             let rows = tiny.vocabularySize
@@ -129,7 +129,7 @@ import Testing
                     "{{ a }},{{ b }},{{ strftime_now('%Y') }},{{ messages[0].content }}", to: path)
                 let process = CapturedProcess()
                 let words = words.map { $0 == "FILE" ? path : $0 }
-                let status = CommandLineTool.run(
+                let status = CommandLineTool.skein.run(
                     ["tokenize", "--model", directory + "/tiny.gguf", "--json", "--chat"] + words,
                     process.io())
                 #expect(status == 0 && process.error.isEmpty, "\(process.error)")
@@ -238,7 +238,7 @@ import Testing
         }
         func lines(_ words: [String]) throws -> [[String: Any]] {
             let process = CapturedProcess()
-            let status = CommandLineTool.run(
+            let status = CommandLineTool.skein.run(
                 ["tokenize", "--model", model, "--json"] + words, process.io())
             #expect(status == 0, "\(process.error)")
             return try process.output.split(separator: "\n").map {

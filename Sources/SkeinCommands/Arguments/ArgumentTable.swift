@@ -1,8 +1,8 @@
 import SkeinBasics
 
-/// The arguments of `skein <command>`: parser, help and `--print-config` read nothing else.
-struct ArgumentTable: Sendable {
-    let command: String
+/// The arguments of a command: parser, help and `--print-config` read nothing else.
+package struct ArgumentTable: Sendable {
+    package let command: String
     /// What the command does, beginning with a verb in the third person.
     let summary: String
     let positional: Positional?
@@ -15,7 +15,7 @@ struct ArgumentTable: Sendable {
     /// As many as a person reads through.
     static let mostFirst = 15
 
-    init(
+    package init(
         command: String, summary: String, positional: Positional? = nil, groups: [OptionGroup],
         example: String, first: [String] = []
     ) {
@@ -46,14 +46,19 @@ struct ArgumentTable: Sendable {
 }
 
 /// Options that help shows under one heading.
-struct OptionGroup: Sendable {
+package struct OptionGroup: Sendable {
     let title: String
     let options: [OptionDescription]
+
+    package init(title: String, options: [OptionDescription]) {
+        self.title = title
+        self.options = options
+    }
 }
 
 /// Arguments that need no option name.
-struct Positional: Sendable {
-    enum Count: Sendable { case optional, one, oneOrMore }
+package struct Positional: Sendable {
+    package enum Count: Sendable { case optional, one, oneOrMore }
 
     let placeholder: String
     let help: String
@@ -65,7 +70,7 @@ struct Positional: Sendable {
     /// Whether it is the name of a file or folder, which a shell can complete.
     let isPath: Bool
 
-    init(
+    package init(
         _ placeholder: String, count: Count, choices: [String] = [], hidden: [String] = [],
         isPath: Bool = false, _ help: String
     ) {

@@ -12,15 +12,18 @@ enum HelpText {
         (1, "our bug"), (130, "interrupted"),
     ]
 
-    /// `skein <command> --help`: of a command with many options those that matter first.
+    /// A command's `--help`: of one with many options those that matter first.
     ///
     /// - Parameters:
     ///   - table: of the command.
+    ///   - program: the one that has the command.
     ///   - isWhole: whether all options are shown (`--help all`).
     /// - Returns: the page.
-    static func text(of table: ArgumentTable, isWhole: Bool = false) -> String {
-        var lines = wrapped("skein \(table.command): \(table.summary)", indent: 0)
-        lines += [""] + wrapped("usage: " + usage(of: table), indent: 7)
+    static func text(
+        of table: ArgumentTable, by program: Program, isWhole: Bool = false
+    ) -> String {
+        var lines = wrapped("\(program.name) \(table.command): \(table.summary)", indent: 0)
+        lines += [""] + wrapped("usage: " + usage(of: table, by: program), indent: 7)
         if let positional = table.positional {
             lines += ["", "arguments"] + entry(positional.placeholder, positional.help)
         }
@@ -35,15 +38,19 @@ enum HelpText {
         lines += ["", "example", "  " + table.example]
         if !isWhole, !table.first.isEmpty {
             let count = table.options.count { !$0.isRetired }
-            lines += ["", "`skein \(table.command) --help all` shows all \(count) options."]
+            lines += [
+                "", "`\(program.name) \(table.command) --help all` shows all \(count) options.",
+            ]
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// `skein --help`.
-    static func overview(of tables: [ArgumentTable], version: String) -> String {
-        var lines = ["skein \(version): fine-tunes language models with LoRA on CPUs", ""]
-        lines += ["usage: skein COMMAND [options]", "", "commands"]
+    /// The `--help` of a whole program.
+    static func overview(
+        of tables: [ArgumentTable], by program: Program, version: String
+    ) -> String {
+        var lines = ["\(program.name) \(version): \(program.summary)", ""]
+        lines += ["usage: \(program.name) COMMAND [options]", "", "commands"]
         lines += tables.flatMap { entry($0.command, $0.summary) }
         lines += ["", "general"]
         lines += entry(
@@ -61,7 +68,7 @@ enum HelpText {
     }
 
     /// The command line in short.
-    static func usage(of table: ArgumentTable) -> String {
+    static func usage(of table: ArgumentTable, by program: Program) -> String {
         let required = table.options.filter(\.isRequired).map { "--\($0.name) \($0.placeholder)" }
         let positional = table.positional.map {
             switch $0.count {
@@ -71,7 +78,8 @@ enum HelpText {
             }
         }
         return
-            (["skein", table.command] + required + ["[options]"] + (positional.map { [$0] } ?? []))
+            ([program.name, table.command] + required + ["[options]"]
+            + (positional.map { [$0] } ?? []))
             .joined(separator: " ")
     }
 

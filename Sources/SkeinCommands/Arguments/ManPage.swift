@@ -1,21 +1,24 @@
 import SkeinBasics
 
-/// The manual page of `skein`, in man(7)'s macros, made of the tables that the parser reads.
+/// The manual page of a program, in man(7)'s macros, made of the tables that the parser reads.
 enum ManPage {
-    /// skein(1), for all commands.
-    static func text(of tables: [ArgumentTable], version: String) -> String {
+    /// Such as skein(1), for all commands.
+    static func text(
+        of tables: [ArgumentTable], by program: Program, version: String
+    ) -> String {
+        let name = escaped(program.name)
         var lines = [
-            ".\\\" Made by `skein help --man`.",
-            ".TH SKEIN 1 \"\" \"skein \(version)\" \"User Commands\"",
-            ".SH NAME", "skein \\- fine\\-tune language models with LoRA on CPUs",
-            ".SH SYNOPSIS", ".B skein", ".I COMMAND", "[options]",
+            ".\\\" Made by `\(program.name) help --man`.",
+            ".TH \(name.uppercased()) 1 \"\" \"\(name) \(version)\" \"User Commands\"",
+            ".SH NAME", "\(name) \\- \(escaped(program.purpose))",
+            ".SH SYNOPSIS", ".B \(name)", ".I COMMAND", "[options]",
             ".SH DESCRIPTION",
             escaped(
                 "Results go to standard output, progress and errors to standard error. Any option may "
                     + "stand in the JSON file of --config; the command line overrides it."),
             ".SH COMMANDS",
         ]
-        for table in tables { lines += section(of: table) }
+        for table in tables { lines += section(of: table, by: program) }
         lines.append(".SH EXIT STATUS")
         for (status, meaning) in HelpText.exitStatuses {
             lines += [".TP", ".B \(status)", escaped(meaning)]
@@ -23,11 +26,12 @@ enum ManPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func section(of table: ArgumentTable) -> [String] {
+    private static func section(of table: ArgumentTable, by program: Program) -> [String] {
         var lines = [
-            ".SS \"skein \(escaped(table.command))\"",
+            ".SS \"\(escaped(program.name)) \(escaped(table.command))\"",
             escaped("It \(table.summary)."),
-            ".PP", ".nf", escaped(HelpText.usage(of: table)), escaped(table.example), ".fi",
+            ".PP", ".nf", escaped(HelpText.usage(of: table, by: program)),
+            escaped(table.example), ".fi",
         ]
         if let positional = table.positional {
             lines += [".TP", ".I \(escaped(positional.placeholder))", escaped(positional.help)]

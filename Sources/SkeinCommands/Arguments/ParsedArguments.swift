@@ -1,11 +1,11 @@
 import SkeinBasics
 
 /// A parsed command line: every text in it is accepted by its option.
-struct ParsedArguments: Sendable {
+package struct ParsedArguments: Sendable {
     let table: ArgumentTable
     /// Accepted texts of the options that were given, by name.
     private let texts: [String: String]
-    let positionals: [String]
+    package let positionals: [String]
     /// What `--resume` took from the run's record.
     let record: RunRecord.Taken?
     /// The folder in which `--resume` found no run.
@@ -23,7 +23,7 @@ struct ParsedArguments: Sendable {
     }
 
     /// The value that was given, or the option's default.
-    subscript<Value>(option: Option<Value>) -> Value {
+    package subscript<Value>(option: Option<Value>) -> Value {
         let name = option.description.name
         precondition(table.option(named: name) != nil, "\(table.command) has no --\(name)")
         if let text = texts[name], let value = option.format.read(text) { return value }

@@ -69,7 +69,7 @@ extension BenchCommand {
             try judged.run(path: cases, runs: options.runs) { try io.print(json: $0) }
         case .tokenize:
             let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
-                CommandLineTool.commands.map { HelpText.text(of: $0.table, isWhole: true) }
+                CommandLineTool.skein.pages
             }
             try show(report, io)
         }

@@ -25,7 +25,8 @@ struct CompletionsCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        try io.write(Self.script(for: shell, tables: CommandLineTool.commands.map { $0.table }))
+        try io.write(
+            Self.script(for: shell, tables: CommandLineTool.skein.commands.map { $0.table }))
     }
 
     /// The script for commands with these tables.

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinTraining
 
 /// Options that several commands share.
-enum SharedFlags {
+package enum SharedFlags {
     static let model = Option.required(
         "model", .path(),
         "base model: a GGUF file, a Hugging Face folder, or ORG/NAME[@revision][:file.gguf] of the "
@@ -21,7 +21,7 @@ enum SharedFlags {
         MachineOptions.table.reuseFeatures.description, MachineOptions.table.featureDir.description,
         MachineOptions.table.featureDisk.description,
     ]
-    static let json = Option.flag("json", "print the result as JSON")
+    package static let json = Option.flag("json", "print the result as JSON")
 
     /// The options of a command that computes.
     static let machine = OptionGroup(
@@ -31,7 +31,7 @@ enum SharedFlags {
 
 extension ValueFormat where Value == UInt64 {
     /// A seed of at most 63 bits, so that JSON readers keep it.
-    static var seed: ValueFormat {
+    package static var seed: ValueFormat {
         ValueFormat(
             placeholder: "N", accepted: "a whole number from 0 to \(Int.max)",
             read: { Int($0).flatMap { UInt64(exactly: $0) } }, json: { .integer(Int($0)) })

@@ -4,7 +4,7 @@ import SkeinTraining
 import SkeinWatch
 
 /// The options of `train`: those of a run, and those that only the command line has.
-enum TrainingFlags {
+package enum TrainingFlags {
     static let data = Option.required(
         "data", .path(),
         "rows: a .jsonl, .json, .csv, .tsv, .parquet or .txt file, several with weights such as "
@@ -41,7 +41,7 @@ enum TrainingFlags {
         "do not measure the kept adapter on rows of both kinds and say what follows; without this it "
             + "takes up to 500 training rows and as many held-out ones")
 
-    static let status = Option.optional(
+    package static let status = Option.optional(
         "status", .endpoint("127.0.0.1", 7535), absent: "off",
         "show the run at this address: a page for a browser, /metrics for Prometheus, /status.json; "
             + "port 0: a free port; the default port is 7535")

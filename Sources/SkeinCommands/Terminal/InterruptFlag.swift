@@ -4,7 +4,7 @@ import SkeinBasics
 import Synchronization
 
 /// Ctrl-C and SIGTERM: the first asks the process to stop soon, the second ends it at once.
-final class InterruptFlag: Sendable {
+package final class InterruptFlag: Sendable {
     private let count = Atomic<Int>(0)
     private let told = DispatchQueue(label: "skein.interrupts.told")
 
@@ -12,10 +12,10 @@ final class InterruptFlag: Sendable {
     init() {}
 
     /// Whether to stop. Cheap enough to ask in every micro-batch.
-    var isSet: Bool { count.load(ordering: .relaxed) > 0 }
+    package var isSet: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// Ends the process once the last messages are written, or after 0.3 s.
-    static func endAtOnce(_ status: ExitStatus) {
+    package static func endAtOnce(_ status: ExitStatus) {
         Log.flush(within: .milliseconds(300))
         _exit(status.rawValue)
     }
@@ -42,7 +42,7 @@ final class InterruptFlag: Sendable {
     ///   - first: Called at the first signal, on a private queue, for instance to print a message.
     ///   - second: Called at the second signal and each later one. By default it ends the process
     ///     at once with status 130, without cleaning up: what must be durable already is.
-    func listen(
+    package func listen(
         to signals: [Int32] = [SIGINT, SIGTERM],
         first: @escaping @Sendable () -> Void = {},
         second: @escaping @Sendable () -> Void = { InterruptFlag.endAtOnce(.interrupted) }

@@ -85,7 +85,7 @@ import Testing
                 directory + "/rows.jsonl", "--no-token-cache", "--threads", "1", "--output",
             ]
             let process = CapturedProcess()
-            #expect(CommandLineTool.run(words + [directory + "/a"], process.io()) == 0)
+            #expect(CommandLineTool.skein.run(words + [directory + "/a"], process.io()) == 0)
             let record = try RunFile(path: directory + "/a/run.json")
             for option in MeasuredOption.automatic {
                 #expect(!record.text.contains("\"\(option.rawValue)\": \"auto\""))
@@ -98,7 +98,7 @@ import Testing
                 ]
             }
             let other = CapturedProcess()
-            #expect(CommandLineTool.run(words + [directory + "/b"] + named, other.io()) == 0)
+            #expect(CommandLineTool.skein.run(words + [directory + "/b"] + named, other.io()) == 0)
             func line(_ text: String) -> Substring? {
                 text.split(separator: "\n").first { $0.hasPrefix("sha256: ") }
             }

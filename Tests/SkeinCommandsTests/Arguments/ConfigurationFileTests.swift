@@ -57,7 +57,7 @@ import Testing
 
     @Test("the output of --print-config without options sets only defaults")
     func nothingGiven() throws {
-        for command in CommandLineTool.commands {
+        for command in CommandLineTool.skein.commands {
             let process = CapturedProcess()
             #expect(process.run(command.table.command, "--print-config") == 0)
             let file = try ConfigurationFile(

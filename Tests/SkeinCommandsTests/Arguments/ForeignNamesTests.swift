@@ -84,7 +84,7 @@ import Testing
 
     @Test("every name has a meaning in a command, and hides no option of one")
     func table() {
-        let tables = CommandLineTool.commands.map { $0.table }
+        let tables = CommandLineTool.skein.commands.map { $0.table }
         for name in ForeignNames.all {
             #expect(ForeignNames.spelled(name) == name)
             #expect(tables.contains { ForeignNames.meaning(of: name, in: $0) != nil }, "\(name)")
@@ -100,7 +100,7 @@ import Testing
 
     @Test("what advice says to write exists")
     func written() {
-        for command in CommandLineTool.commands {
+        for command in CommandLineTool.skein.commands {
             for name in ForeignNames.all {
                 guard case .advice(let text)? = ForeignNames.meaning(of: name, in: command.table),
                     command.table.option(named: String(name.drop { $0 == "-" })) == nil,

@@ -11,8 +11,8 @@ import Testing
 @Suite struct HelpTests {
     /// A command with many options has a page of those that matter first, and one of all.
     static let pages =
-        ["skein"] + CommandLineTool.commands.map { $0.table.command }
-        + CommandLineTool.commands.map { $0.table }.filter { !$0.first.isEmpty }.map {
+        ["skein"] + CommandLineTool.skein.commands.map { $0.table.command }
+        + CommandLineTool.skein.commands.map { $0.table }.filter { !$0.first.isEmpty }.map {
             $0.command + whole
         }
     private static let whole = "-all"
@@ -22,7 +22,7 @@ import Testing
         let words =
             page == "skein"
             ? [] : [page.hasSuffix(whole) ? String(page.dropLast(whole.count)) : page]
-        let status = CommandLineTool.run(
+        let status = CommandLineTool.skein.run(
             words + ["--help"] + (page.hasSuffix(whole) ? ["all"] : []), process.io())
         #expect(status == 0)
         #expect(process.error.isEmpty)
@@ -47,9 +47,11 @@ import Testing
         }
     }
 
-    @Test("the example of each command is accepted", arguments: CommandLineTool.commands.indices)
+    @Test(
+        "the example of each command is accepted", arguments: CommandLineTool.skein.commands.indices
+    )
     func example(index: Int) throws {
-        let command = CommandLineTool.commands[index]
+        let command = CommandLineTool.skein.commands[index]
         // A launcher may stand before it.
         let words = Self.shellWords(command.table.example).drop { $0 != "skein" }
         #expect(words.prefix(2) == ["skein", command.table.command])
@@ -61,14 +63,14 @@ import Testing
     func ways() {
         for words in [["help", "train"], ["train", "-h"], ["train", "--rank", "x", "--help"]] {
             let process = CapturedProcess()
-            #expect(CommandLineTool.run(words, process.io()) == 0)
+            #expect(CommandLineTool.skein.run(words, process.io()) == 0)
             #expect(process.output == Self.text(of: "train"))
         }
     }
 
     @Test("--help of a command with many options shows fifteen and how to see all")
     func short() {
-        for table in CommandLineTool.commands.map({ $0.table }) {
+        for table in CommandLineTool.skein.commands.map({ $0.table }) {
             let count = table.options.count { !$0.isRetired }
             #expect(table.first.isEmpty ? count <= 30 : table.first.count <= 15)
             if table.first.isEmpty { continue }
@@ -85,7 +87,7 @@ import Testing
                 [table.command, "-h", "all"],
             ] {
                 let process = CapturedProcess()
-                #expect(CommandLineTool.run(words, process.io()) == 0)
+                #expect(CommandLineTool.skein.run(words, process.io()) == 0)
                 #expect(process.output == all)
             }
         }
@@ -102,7 +104,9 @@ import Testing
     @Test("the overview lists all commands, and none that do not exist")
     func overview() {
         let text = Self.text(of: "skein")
-        for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
+        for command in CommandLineTool.skein.commands {
+            #expect(text.contains(command.table.summary))
+        }
         #expect(!text.contains("\n  quantize "))
     }
 

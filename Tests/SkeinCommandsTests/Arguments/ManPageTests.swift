@@ -15,7 +15,7 @@ import Testing
     @Test("the manual page has every command and every option")
     func complete() {
         let page = Self.page
-        for command in CommandLineTool.commands {
+        for command in CommandLineTool.skein.commands {
             let table = command.table
             #expect(page.contains(".SS \"skein \(ManPage.escaped(table.command))\"\n"))
             for option in table.options where !option.isRetired {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct MistakenWordsTests {
     private static func error(_ words: [String], status: Int32 = 64) -> String {
         let process = CapturedProcess()
-        #expect(CommandLineTool.run(words, process.io()) == status, "\(words)")
+        #expect(CommandLineTool.skein.run(words, process.io()) == status, "\(words)")
         return process.error
     }
 
@@ -119,7 +119,7 @@ import Testing
             func lines(_ words: String...) -> [String] {
                 let log = Mutex<[String]>([])
                 let process = CapturedProcess()
-                let status = CommandLineTool.run(
+                let status = CommandLineTool.skein.run(
                     [
                         "train", "--model", directory + "/tiny.gguf", "--data",
                         directory + "/rows.jsonl", "--output", directory + "/run", "--threads",

@@ -86,9 +86,10 @@ struct NamedRecipeTests {
                 "train", "--model", directory + "/tiny.gguf", "--data", directory + "/rows.jsonl",
                 "--output", directory + "/run", "--iterations", "2", "--recipe",
             ]
-            #expect(CommandLineTool.run(words + ["facts"], process.io()) == 0, "\(process.error)")
             #expect(
-                CommandLineTool.run(
+                CommandLineTool.skein.run(words + ["facts"], process.io()) == 0, "\(process.error)")
+            #expect(
+                CommandLineTool.skein.run(
                     words + ["classify", "--resume"], process.io(log: process.log)) == 0,
                 "\(process.error)")
             #expect(process.error.contains("--recipe classify counts for a new run alone"))

@@ -18,7 +18,7 @@ import Testing
             let rows = (0..<8).map { "{\"prompt\": \"\($0)\", \"completion\": \"answer\"}\n" }
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
             let process = CapturedProcess()
-            let status = CommandLineTool.run(
+            let status = CommandLineTool.skein.run(
                 [
                     "train", "--model", directory + "/tiny.gguf", "--data",
                     directory + "/rows.jsonl", "--output", directory + "/run", "--rank", "3",
@@ -80,7 +80,7 @@ import Testing
                 #expect(arguments.record?.sentence?.contains("--rank") == false)
             }
             let process = CapturedProcess()
-            #expect(CommandLineTool.run(["train"] + words, process.io()) == 65)
+            #expect(CommandLineTool.skein.run(["train"] + words, process.io()) == 65)
             #expect(process.error.contains("rank"))
         }
     }

@@ -123,7 +123,7 @@ import Testing
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
             let object = try #require(json as? [String: Any])
-            #expect(object["texts"] as? Int == CommandLineTool.commands.count)
+            #expect(object["texts"] as? Int == CommandLineTool.skein.commands.count)
         }
     }
 }

@@ -52,7 +52,7 @@ import Testing
             case .fish: script.contains(" -l '\(option)'")
             }
         }
-        let tables = CommandLineTool.commands.map { $0.table }
+        let tables = CommandLineTool.skein.commands.map { $0.table }
         for table in tables { #expect(script.contains("\(table.command)")) }
         // An option may be retired in one command only.
         let options = tables.flatMap(\.options)

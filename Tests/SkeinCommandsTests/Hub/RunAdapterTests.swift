@@ -22,7 +22,7 @@ import Testing
     func commands() throws {
         var commands: [String] = []
         try Self.withRun { (run: String) throws -> Void in
-            for command in CommandLineTool.commands {
+            for command in CommandLineTool.skein.commands {
                 for name in ["adapter", "init-adapter"] {
                     guard let option = command.table.option(named: name) else { continue }
                     commands.append(command.table.command)

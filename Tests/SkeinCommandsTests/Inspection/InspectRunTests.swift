@@ -63,13 +63,13 @@ import Testing
 
     private func inspect(_ words: String...) -> (status: Int32, output: String, error: String) {
         let process = CapturedProcess()
-        let status = CommandLineTool.run(["inspect"] + words, process.io())
+        let status = CommandLineTool.skein.run(["inspect"] + words, process.io())
         return (status, process.output, process.error)
     }
 
     private func facts(_ words: String...) throws -> [String: Any] {
         let process = CapturedProcess()
-        let status = CommandLineTool.run(["inspect", "--json"] + words, process.io())
+        let status = CommandLineTool.skein.run(["inspect", "--json"] + words, process.io())
         try #require(status == 0, "\(process.error)")
         let object = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
         return try #require(object as? [String: Any])

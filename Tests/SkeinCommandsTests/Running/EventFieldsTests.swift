@@ -44,7 +44,7 @@ import Testing
                 ["export", "--adapter", "org/adapter", "--format", "mlx"],
             ] {
                 let process = CapturedProcess()
-                let status = CommandLineTool.run(
+                let status = CommandLineTool.skein.run(
                     words + ["--model", "org/none", "--output", directory + "/out"], process.io())
                 #expect(status != 0)
                 #expect(process.error.contains(directory + "/out"), "\(words) \(process.error)")
@@ -58,7 +58,7 @@ import Testing
         try Self.files { (directory: String) throws -> Void in
             func told(_ words: String...) -> String {
                 let process = CapturedProcess()
-                #expect(CommandLineTool.run(words, process.io()) == 65)
+                #expect(CommandLineTool.skein.run(words, process.io()) == 65)
                 #expect(!process.error.contains("damaged"))
                 return process.error
             }

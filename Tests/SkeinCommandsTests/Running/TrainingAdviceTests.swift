@@ -16,7 +16,7 @@ struct TrainingAdviceTests {
             try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
             func train(_ output: String, _ more: [String]) -> String {
                 let process = CapturedProcess()
-                let status = CommandLineTool.run(
+                let status = CommandLineTool.skein.run(
                     [
                         "train", "--model", directory + "/tiny.gguf",
                         "--data", directory + "/rows.jsonl", "--output", directory + "/" + output,
