@@ -107,7 +107,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON", "SkeinWatch", "SkeinInference",
+            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinBench",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows"]),
     testTarget(
@@ -115,7 +115,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
             "SkeinCoordination", "SkeinCluster", "SkeinBench", "SkeinTestSupport", "SkeinTool",
-            "SkeinFetch", "SkeinRows",
+            "SkeinFetch", "SkeinRows", "SkeinLabTool",
         ]),
     // What holds for the whole house: which room may know which.
     testTarget("HouseTests", []),
@@ -151,6 +151,8 @@ let package = Package(
         // A product of its own: it makes `canImport(FoundationModels)` true.
         .library(name: "FoundationModels", targets: ["FoundationModels"]),
         .executable(name: "skein", targets: ["SkeinTool"]),
+        // For developers: Scripts/package leaves it out.
+        .executable(name: "skein-lab", targets: ["SkeinLabTool"]),
         .executable(name: "skein-fetch", targets: ["SkeinFetch"]),
     ],
     targets: [
@@ -226,14 +228,14 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
                 "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch", "SkeinRows",
-                "SkeinInference",
+                "SkeinInference", "SkeinCommands",
             ]),
         room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels",
                 "SkeinText", "SkeinTraining", "SkeinCoordination", "SkeinNetwork",
-                "SkeinCluster", "SkeinLaunch", "SkeinHub", "SkeinWatch", "SkeinBench",
+                "SkeinCluster", "SkeinLaunch", "SkeinHub", "SkeinWatch",
                 "SkeinGrammar", "SkeinServe", "SkeinJSON", "SkeinRows", "SkeinInference",
             ]),
         // The compiler runs it; it links the C library only, so that it builds in seconds. Whatever depends
@@ -242,6 +244,9 @@ let package = Package(
         .macro(name: "SkeinMacros", dependencies: ["SkeinMacroKit"], swiftSettings: strict),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
+        // Benchmarks and chaos.
+        .executableTarget(
+            name: "SkeinLabTool", dependencies: ["SkeinBench"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
         .executableTarget(
             name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),

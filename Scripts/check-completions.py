@@ -32,7 +32,6 @@ LINES = [
     ("train --model mod", ["train", "--model", "model of mine.gguf"]),
     ("train --model it", ["train", "--model", "it's.gguf"]),
     ("inspect mod", ["inspect", "model of mine.gguf"]),
-    ("bench recov", ["bench", "recovery"]),
     ("completions zs", ["completions", "zsh"]),
     ("help fus", ["help", "fuse"]),
     # Nothing is offered: the line stays as it was.

@@ -1,4 +1,4 @@
-"""Judges what `skein bench grammar --cases` writes; called by Scripts/check-grammar."""
+"""Judges what `skein-lab bench grammar --cases` writes; called by Scripts/check-grammar."""
 
 import argparse
 import collections

@@ -1,4 +1,4 @@
-"""What watching costs: check-status.py SKEIN. `skein bench wire` alone, watched, and beset by hostile clients, in turns."""
+"""What watching costs: check-status.py LAB. `skein-lab bench wire` alone, watched, and beset by hostile clients, in turns."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-SKEIN = sys.argv[1]  # or --beset, for the process that besets
+LAB = sys.argv[1]  # or --beset, for the process that besets
 ROUNDS, STEPS, WORKERS = 3, 40, 64
 HOSTILE = 200
 
@@ -20,7 +20,7 @@ HOSTILE = 200
 def bench(clients):
     """A benchmark with `clients(host, port, stopping)` running beside it; its JSON."""
     words = ["bench", "wire", "--rank", "8", "--workers", str(WORKERS), "--steps", str(STEPS), "--json", "--status", "127.0.0.1:0"]
-    process = subprocess.Popen([SKEIN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([LAB, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     port = None
     for line in process.stderr:
         found = re.search(r"status: http://127\.0\.0\.1:(\d+)/", line)

@@ -109,9 +109,10 @@ def run(skein, model, plan, folder):
     path = os.path.join(folder, "plan.json")
     with open(path, "w") as file:
         json.dump(plan, file)
-    done = subprocess.run([skein, "bench", "model", "--model", model, "--data", path], capture_output=True, text=True)
+    lab = os.path.join(os.path.dirname(skein), "skein-lab")
+    done = subprocess.run([lab, "bench", "model", "--model", model, "--data", path], capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{model}: skein ended with {done.returncode}\n{done.stderr}")
+        raise SystemExit(f"{model}: skein-lab ended with {done.returncode}\n{done.stderr}")
     return set(done.stdout.split("\n"))
 
 

@@ -189,7 +189,7 @@ def adapted_in_slices(model, source, folder, export):
 
 
 def expected(model, rows, prompts=(), tokens=0):
-    """The tensors that `skein bench model` writes, in the model's own precision."""
+    """The tensors that `skein-lab bench model` writes, in the model's own precision."""
     out = {}
     loss = torch.zeros((), dtype=torch.float64)
     for index, row in enumerate(rows):

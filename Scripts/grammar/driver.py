@@ -1,4 +1,4 @@
-"""`skein bench grammar --cases`, over a crash and a hang."""
+"""`skein-lab bench grammar --cases`, over a crash and a hang."""
 
 import json
 import os
@@ -20,7 +20,8 @@ class Process:
                 file.write(json.dumps(case, ensure_ascii=False) + "\n")
         self.path = file.name
         self.errors = tempfile.TemporaryFile("w+")
-        words = [skein, "bench", "grammar", "--model", model, "--cases", self.path]
+        lab = os.path.join(os.path.dirname(skein), "skein-lab")
+        words = [lab, "bench", "grammar", "--model", model, "--cases", self.path]
         self.process = subprocess.Popen(
             words + ["--runs", str(runs), "--seed", str(seed)],
             stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from peer_report import gib, machine, median_row, ratio_row, table
 from peer_training import allocators, say
 
 def skein_rates(report):
-    """Tokens a second of `skein bench generate --json`."""
+    """Tokens a second of `skein-lab bench generate --json`."""
     try:
         return {key: report[f"{key}_tokens_per_second"] for key in ("prompt", "decode")}
     except (KeyError, TypeError) as error:
@@ -42,8 +42,8 @@ class Bench:
         return {key: statistics.median(line[key] for line in lines) for key in lines[0]}, peak
 
     def ours(self, compute):
-        lines, peak = self.skein(
-            "bench", "generate", "--model", self.arguments.model, "--threads", str(self.arguments.threads),
+        lines, peak = self.skein.bench(
+            "generate", "--model", self.arguments.model, "--threads", str(self.arguments.threads),
             "--prompt-tokens", str(self.prompt_tokens), "--tokens", str(self.tokens), "--compute", compute, "--json")
         return skein_rates(json.loads("\n".join(lines))), peak
 
@@ -80,7 +80,7 @@ class Bench:
         return self.result(tried)
 
     def skein_generates(self):
-        return any("generate:" in line for line in self.skein("bench", "--help")[0])
+        return any("generate:" in line for line in self.skein.bench("--help")[0])
 
     def result(self, tried):
         texts, ratios = [], []

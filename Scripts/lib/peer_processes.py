@@ -62,6 +62,13 @@ class Skein:
         self.counter += 1
         return run([self.path, *words], os.path.join(self.output, f"skein-{self.counter}.log"))
 
+    def bench(self, *words):
+        """`skein-lab bench`, of the program beside; programs of commits before it have `skein bench`."""
+        lab = os.path.join(os.path.dirname(self.path), "skein-lab")
+        self.counter += 1
+        return run([lab if os.path.exists(lab) else self.path, "bench", *words],
+                   os.path.join(self.output, f"skein-{self.counter}.log"))
+
     def has_option(self, command, option):
         return any(line.split()[:1] == [option] for line in self(command, "--help", "all")[0])
 

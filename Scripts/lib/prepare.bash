@@ -15,6 +15,12 @@ prepare() {
     skein=$("$scripts/build" | tail -n 1)
 }
 
+# Sets lab: the skein-lab beside skein, which measures it and kills its processes (SKEIN_LAB names another).
+find_lab() {
+    lab=${SKEIN_LAB:-$(dirname "$(realpath "$skein")")/skein-lab}
+    [[ -x $lab ]] || die "there is no $lab" "run Scripts/build, or name a skein-lab in SKEIN_LAB"
+}
+
 die() {
     printf 'error: %s\n  fix: %s\n' "$1" "$2" >&2
     exit 1

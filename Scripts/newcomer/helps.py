@@ -17,7 +17,7 @@ from readme import ask
 
 # Training to the end is the handbook's part; the kinds of step are all measured, each for shorter.
 BEHIND = {
-    "train": "--iterations 2", "coordinator": "--iterations 2", "launch": "--iterations 2", "bench": "--steps 1",
+    "train": "--iterations 2", "coordinator": "--iterations 2", "launch": "--iterations 2",
     "serve": "--listen 127.0.0.1:0",
 }
 # Command: why its example is not run, and the word that what is parsed begins with.

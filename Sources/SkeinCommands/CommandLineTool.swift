@@ -24,7 +24,7 @@ package struct CommandLineTool: Sendable {
             StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self,
             TokenizeCommand.self, DataCommand.self,
             ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
-            SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
+            SyncCommand.self, PullCommand.self, CompletionsCommand.self,
         ])
 
     /// What `--help all` of each command prints.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinBench
 
-/// `skein bench recovery` on a tiny model strikes, measures and compares. No test asks whether a
+/// `skein-lab bench recovery` on a tiny model strikes, measures and compares. No test asks whether a
 /// busy machine meets the bars.
 @Suite("benchmarks of real processes", .ownThreads)
 struct BenchTests {
@@ -15,7 +15,7 @@ struct BenchTests {
                 [
                     "bench", "recovery", "--model", bench.model, "--data", bench.data, "--kills",
                     "2", "--steps", "2000", "--json",
-                ])
+                ], by: TestPaths.lab)
             if ending.status != 0 {
                 try #require(ending.error.contains("too slow"), "\(ending.error)")
             }
@@ -38,9 +38,9 @@ struct BenchTests {
 
     @Test("bench wire measures real processes")
     func wire() throws {
-        let ending = try SkeinProcess.run([
-            "bench", "wire", "--workers", "3", "--steps", "3", "--rank", "1", "--json",
-        ])
+        let ending = try SkeinProcess.run(
+            ["bench", "wire", "--workers", "3", "--steps", "3", "--rank", "1", "--json"],
+            by: TestPaths.lab)
         try #require(ending.status == 0, "\(ending.error)")
         let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
         let object = try #require(json as? [String: Any])
@@ -85,10 +85,12 @@ struct BenchTests {
     @Test("the demonstration kills a worker, which comes back, and ends with one hash")
     func demo() throws {
         try Workbench.with { bench in
-            let ending = try SkeinProcess.run([
-                "bench", "demo", "--model", bench.model, "--data", bench.data, "--output",
-                bench.path("demo"), "--steps", "2000", "--run-options", "--validation-split 0",
-            ])
+            let ending = try SkeinProcess.run(
+                [
+                    "bench", "demo", "--model", bench.model, "--data", bench.data, "--output",
+                    bench.path("demo"), "--steps", "2000", "--run-options",
+                    "--validation-split 0", "--skein", TestPaths.binary,
+                ], by: TestPaths.lab)
             #expect(ending.status == 0, "\(ending.error)")
             let lines = ending.output.split(separator: "\n")
             #expect(lines.contains { $0.contains("kill -9 of worker gander") })

@@ -153,9 +153,12 @@ extension SkeinProcess {
     ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
     ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
     ///   - isHeld: see the other initializer.
+    ///   - program: the path of another program; nil: `skein`.
     /// - Throws: as the other initializer.
-    convenience init(_ arguments: [String], shell: String? = nil, isHeld: Bool = false) throws {
-        let path = try TestPaths.binary
+    convenience init(
+        _ arguments: [String], shell: String? = nil, isHeld: Bool = false, by program: String? = nil
+    ) throws {
+        let path = try program ?? TestPaths.binary
         try self.init(
             SkeinProgram(path: shell == nil ? path : "/bin/sh"),
             (shell.map { ["-c", $0, "sh", path] } ?? []) + arguments, name: arguments.first,
@@ -167,11 +170,12 @@ extension SkeinProcess {
         try wait(SkeinProcess.patience, for: "\"\(text)\"") { errorText.contains(text) }
     }
 
-    /// Runs `skein` to its end.
+    /// Runs `skein`, or the program at a path, to its end.
     static func run(
-        _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience
+        _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience,
+        by program: String? = nil
     ) throws -> Ending {
-        try SkeinProcess(arguments, shell: shell).wait(seconds: seconds)
+        try SkeinProcess(arguments, shell: shell, by: program).wait(seconds: seconds)
     }
 }
 

@@ -47,17 +47,19 @@ struct ArrowTests {
         "Bench": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
             "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch", "Rows", "Inference",
+            "Commands",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training",
-            "Coordination", "Network", "Cluster", "Launch", "Hub", "Watch", "Bench", "Grammar",
+            "Coordination", "Network", "Cluster", "Launch", "Hub", "Watch", "Grammar",
             "Serve", "JSON", "Rows", "Inference",
         ],
-        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "Fetch": ["Basics", "Hub"],
+        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Bench"],
+        "Fetch": ["Basics", "Hub"],
     ]
 
     /// Programs are run, not imported.
-    private static let programs: Set = ["Macros", "Tool", "Fetch"]
+    private static let programs: Set = ["Macros", "Tool", "LabTool", "Fetch"]
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -29,8 +29,8 @@ final class CapturedProcess: Sendable {
             readInput: { [] })
     }
 
-    /// Runs a command line and returns its exit status.
-    func run(_ words: String...) -> Int32 {
-        CommandLineTool.skein.run(words, io())
+    /// Runs a command line of `skein`, or of another program, and returns its exit status.
+    func run(by tool: CommandLineTool = .skein, _ words: String...) -> Int32 {
+        tool.run(words, io())
     }
 }

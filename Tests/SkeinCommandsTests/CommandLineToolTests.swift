@@ -22,7 +22,17 @@ import Testing
             error: there is no command "distribute"
               at: skein
               fix: give one of: train, coordinator, worker, launch, join, status, evaluate, generate, \
-            serve, tokenize, data, export, fuse, inspect, report, sync, pull, bench, completions
+            serve, tokenize, data, export, fuse, inspect, report, sync, pull, completions
+
+            """
+        ),
+        (
+            ["bench", "step", "--model", "m"], 64,
+            """
+            error: there is no command "bench"
+              at: skein
+              fix: write skein-lab bench WHAT (`skein-lab bench --help` lists it); Scripts/build builds that \
+            program
 
             """
         ),

@@ -18,6 +18,11 @@ package enum TestPaths {
         get throws { try built("skein") }
     }
 
+    /// The `skein-lab` that was built beside the tests.
+    package static var lab: String {
+        get throws { try built("skein-lab") }
+    }
+
     /// The `skein-fetch` that was built beside the tests, unless SKEIN_FETCH names another.
     package static var fetcher: String {
         get throws {

@@ -33,7 +33,7 @@ final class WireClient {
         hello = Hello(
             minor: ProtocolVersion.minors, role: .worker, name: name,
             incarnation: try SystemRandomness.bytes(16), nonce: try SystemRandomness.bytes(32),
-            software: "skein bench")
+            software: "skein-lab bench")
         handshake = WorkerHandshake(token: [], hello: hello)
     }
 

@@ -1,7 +1,7 @@
 import SkeinBasics
 
 /// What other tools call a command, and what does it here: mlx-lm, llama.cpp, Ollama, torchtune,
-/// Axolotl, Unsloth, the Hub's own. This table is the only place that knows them.
+/// Axolotl, Unsloth, the Hub's own, and older skeins. This table is the only place that knows them.
 enum ForeignCommands {
     /// What to write instead of a command of another tool.
     ///
@@ -67,6 +67,10 @@ enum ForeignCommands {
             ["sweep", "tune-parameters", "grid"],
             "write skein train --sweep FILE --model M --data D --output RUNS"
         ),
-        (["benchmark"], "write skein bench WHAT (`skein bench --help` lists it)"),
+        // An older skein had it.
+        (
+            ["bench", "benchmark", "chaos"],
+            "write skein-lab bench WHAT (`skein-lab bench --help` lists it); Scripts/build builds that program"
+        ),
     ]
 }

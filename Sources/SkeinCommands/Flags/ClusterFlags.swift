@@ -117,7 +117,7 @@ enum PeerTimeouts {
 
 extension ValueFormat where Value == Endpoint {
     /// A coordinator's.
-    static var endpoint: ValueFormat { endpoint("10.0.0.5", Endpoint.defaultPort) }
+    package static var endpoint: ValueFormat { endpoint("10.0.0.5", Endpoint.defaultPort) }
 
     /// - Parameters:
     ///   - host: of the example.

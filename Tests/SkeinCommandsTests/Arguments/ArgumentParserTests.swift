@@ -6,6 +6,7 @@ import SkeinText
 import SkeinTraining
 import Testing
 
+@testable import SkeinBench
 @testable import SkeinCommands
 
 @Suite struct ArgumentParserTests {

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -9,20 +10,25 @@ import Testing
 ///
 /// `SKEIN_UPDATE_SNAPSHOTS=1 swift test --filter HelpTests` rewrites these files.
 @Suite struct HelpTests {
+    static let tools = [CommandLineTool.skein, LabTool.tool]
+
     /// A command with many options has a page of those that matter first, and one of all.
-    static let pages =
-        ["skein"] + CommandLineTool.skein.commands.map { $0.table.command }
-        + CommandLineTool.skein.commands.map { $0.table }.filter { !$0.first.isEmpty }.map {
-            $0.command + whole
-        }
+    static let pages = tools.flatMap { tool in
+        let tables = tool.commands.map { $0.table }
+        return [tool.program.name] + tables.map(\.command)
+            + tables.filter { !$0.first.isEmpty }.map { $0.command + whole }
+    }
     private static let whole = "-all"
 
     static func text(of page: String) -> String {
         let process = CapturedProcess()
-        let words =
-            page == "skein"
-            ? [] : [page.hasSuffix(whole) ? String(page.dropLast(whole.count)) : page]
-        let status = CommandLineTool.skein.run(
+        let name = page.hasSuffix(whole) ? String(page.dropLast(whole.count)) : page
+        let isProgram = tools.contains { $0.program.name == name }
+        let tool = tools.first { tool in
+            tool.program.name == name || tool.commands.contains { $0.table.command == name }
+        }
+        let words = isProgram ? [] : [name]
+        let status = tool?.run(
             words + ["--help"] + (page.hasSuffix(whole) ? ["all"] : []), process.io())
         #expect(status == 0)
         #expect(process.error.isEmpty)
@@ -48,15 +54,16 @@ import Testing
     }
 
     @Test(
-        "the example of each command is accepted", arguments: CommandLineTool.skein.commands.indices
-    )
-    func example(index: Int) throws {
-        let command = CommandLineTool.skein.commands[index]
-        // A launcher may stand before it.
-        let words = Self.shellWords(command.table.example).drop { $0 != "skein" }
-        #expect(words.prefix(2) == ["skein", command.table.command])
-        let arguments = try ArgumentParser.parse(Array(words.dropFirst(2)), by: command.table)
-        _ = try command.init(arguments)
+        "the example of each command is accepted", arguments: tools.indices)
+    func examples(index: Int) throws {
+        let tool = Self.tools[index]
+        for command in tool.commands {
+            // A launcher may stand before it.
+            let words = Self.shellWords(command.table.example).drop { $0 != tool.program.name }
+            #expect(words.prefix(2) == [tool.program.name, command.table.command])
+            let arguments = try ArgumentParser.parse(Array(words.dropFirst(2)), by: command.table)
+            _ = try command.init(arguments)
+        }
     }
 
     @Test("help <command> and -h show the same page")

@@ -1,10 +1,12 @@
 import Foundation
+import SkeinBasics
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinBench
 @testable import SkeinCommands
 
-/// Tests what `skein bench` prints, not how fast anything is.
+/// Tests what `skein-lab bench` prints, not how fast anything is.
 @Suite struct BenchCommandTests {
     @Test("bench step measures whole steps of a model and prints one object")
     func step() throws {
@@ -13,7 +15,8 @@ import Testing
             try TinyModel().writeGGUF(to: path)
             let process = CapturedProcess()
             let status = process.run(
-                "bench", "step", "--model", path, "--threads", "2", "--micro-batch-tokens", "48",
+                by: LabTool.tool, "bench", "step", "--model", path, "--threads", "2",
+                "--micro-batch-tokens", "48",
                 "--steps", "2", "--json")
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
@@ -61,7 +64,8 @@ import Testing
             try TinyModel().writeGGUF(to: path)
             let process = CapturedProcess()
             let status = process.run(
-                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "40",
+                by: LabTool.tool, "bench", "generate", "--model", path, "--threads", "2",
+                "--prompt-tokens", "40",
                 "--tokens", "5", "--json")
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
@@ -77,7 +81,8 @@ import Testing
             }
             #expect(
                 process.run(
-                    "bench", "generate", "--model", path, "--prompt-tokens", "250", "--tokens", "7")
+                    by: LabTool.tool, "bench", "generate", "--model", path, "--prompt-tokens",
+                    "250", "--tokens", "7")
                     != 0, "longer than the context")
         }
     }
@@ -89,7 +94,8 @@ import Testing
             try TinyModel().writeGGUF(to: path)
             let process = CapturedProcess()
             let status = process.run(
-                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "70",
+                by: LabTool.tool, "bench", "generate", "--model", path, "--threads", "2",
+                "--prompt-tokens", "70",
                 "--tokens", "5", "--batch", "3", "--cache-type", "bf16", "--json")
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
@@ -106,11 +112,13 @@ import Testing
     @Test("a missing model, option or benchmark to dial is an error")
     func missing() {
         let process = CapturedProcess()
-        #expect(process.run("bench", "step", "--model", "/nowhere/m.gguf") == 65)
-        #expect(process.run("bench", "step") == 64)
-        #expect(process.run("bench", "generate") == 64)
-        #expect(process.run("bench", "recovery", "--model", "m.gguf") == 64)
-        #expect(process.run("bench", "wire", "--dial", "127.0.0.1:1", "--workers", "1") == 69)
+        #expect(process.run(by: LabTool.tool, "bench", "step", "--model", "/nowhere/m.gguf") == 65)
+        #expect(process.run(by: LabTool.tool, "bench", "step") == 64)
+        #expect(process.run(by: LabTool.tool, "bench", "generate") == 64)
+        #expect(process.run(by: LabTool.tool, "bench", "recovery", "--model", "m.gguf") == 64)
+        #expect(
+            process.run(
+                by: LabTool.tool, "bench", "wire", "--dial", "127.0.0.1:1", "--workers", "1") == 69)
     }
 
     @Test("bench tokenize measures a tokenizer on the pages of --help")
@@ -119,11 +127,45 @@ import Testing
             let path = directory + "/tiny.gguf"
             try TinyModel().writeGGUF(to: path)
             let process = CapturedProcess()
-            let status = process.run("bench", "tokenize", "--model", path, "--json")
+            let status = process.run(
+                by: LabTool.tool, "bench", "tokenize", "--model", path, "--json")
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
             let object = try #require(json as? [String: Any])
             #expect(object["texts"] as? Int == CommandLineTool.skein.commands.count)
+        }
+    }
+
+    @Test("what is measured is the skein beside the program, or that of --skein")
+    func program() {
+        let process = CapturedProcess()
+        let words = ["bench", "chaos", "--model", "m", "--data", "d", "--skein", "/nowhere/skein"]
+        #expect(LabTool.tool.run(words, process.io()) == 64)
+        #expect(process.output.isEmpty)
+        #expect(
+            process.error == """
+                error: there is no skein to start
+                  at: /nowhere/skein
+                  fix: build it with `swift build -c release --product skein`, or name it with --skein
+
+                """)
+    }
+
+    @Test("the program's own name is in its version, its errors and its manual page")
+    func name() {
+        for (words, text) in [
+            (["--version"], "skein-lab \(Version.text)\n"),
+            (["bench", "--version"], "skein-lab \(Version.text)\n"),
+            (["bench", "chaos"], "error: --model is missing\n  at: skein-lab bench\n"),
+            (["bench"], "fix: add it; `skein-lab bench --help` shows an example\n"),
+            (["bench", "network"], "error: skein-lab bench takes kernels, step, "),
+            (["bench", "step", "--x"], "fix: `skein-lab bench --help` lists them all\n"),
+            (["bnech"], "  at: skein-lab\n  fix: did you mean skein-lab bench?\n"),
+            (["help", "--man"], "\n.SS \"skein\\-lab bench\"\n"),
+        ] {
+            let process = CapturedProcess()
+            _ = LabTool.tool.run(words, process.io())
+            #expect((process.output + process.error).contains(text), "\(words)")
         }
     }
 }

@@ -71,8 +71,8 @@ import Testing
             (["train", "--shuffle", "="], ["on", "off"]),
             (["train", "--shuffle", "=", "of"], ["off"]),
             (["train", "--rank", ""], []), (["train", ""], []), (["train", "--model", ""], []),
-            (["bench", "rec"], ["recovery"]), (["bench", "--", "--js"], []),
-            (["bench", "--", "--json", "wi"], ["wire"]),
+            (["completions", "zs"], ["zsh"]), (["completions", "--", "--he"], []),
+            (["completions", "--", "--help", "fi"], ["fish"]),
             (["completions", ""], ["bash", "zsh", "fish"]), (["nosuch", "--"], []),
         ])
     func bash(words: [String], offered: [String]) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
 import SkeinCluster
+import SkeinCommands
 import SkeinLaunch
 import SkeinModels
 
@@ -42,14 +42,15 @@ extension BenchCommand {
             try show(report, io)
         case .wire:
             let wire = WireMeasurement(
-                load, program: program(io), steps: options.steps, status: options.status?.text,
+                load, program: started(ProgramFile.path, io), steps: options.steps,
+                status: options.status?.text,
                 log: io.log)
             try show(wire.report(), io)
         case .recovery: try runRecovery(io)
         case .chaos: try runChaos(io)
         case .cluster: try runCluster(io)
         case .demo:
-            let work = work(in: options.output ?? "", io)
+            let work = work(by: try skein(io), in: options.output ?? "")
             let demo = DemoBench(work, steps: options.steps, options: options.runOptions) { line in
                 if options.json { io.log.info(line) } else { try io.print(line) }
             }
@@ -95,8 +96,8 @@ extension BenchCommand {
 
     /// Prints each case's line at once: all of them take ten minutes.
     private func runChaos(_ io: CommandIO) throws {
-        if !options.json { try io.print(ChaosBench.Line.heading) }
         try withWork("skein-chaos", io) { work in
+            if !options.json { try io.print(ChaosBench.Line.heading) }
             try ChaosBench(work, rounds: options.rounds, seed: options.seed) { line in
                 if options.json { try io.print(json: line.json) } else { try io.print(line.text) }
             }.run()
@@ -122,11 +123,19 @@ extension BenchCommand {
             lineRate: options.lineRate.map { $0 * 1_000_000 })
     }
 
-    /// This program, for child processes that end with this one. Ctrl-C ends their runs.
-    private func program(_ io: CommandIO) -> SkeinProgram {
+    /// The `skein` whose processes are measured.
+    ///
+    /// - Throws: `BenchError.noSkein`.
+    private func skein(_ io: CommandIO) throws -> SkeinProgram {
+        let path = options.skein ?? FilePath.join(FilePath.parent(of: ProgramFile.path), "skein")
+        guard access(path, X_OK) == 0 else { throw BenchError.noSkein(place: path) }
+        return started(path, io)
+    }
+
+    /// A program for child processes that end with this one. Ctrl-C ends their runs.
+    private func started(_ path: String, _ io: CommandIO) -> SkeinProgram {
         io.interrupt.listen()
-        return SkeinProgram(path: ProgramFile.path) { [interrupt = io.interrupt] in interrupt.isSet
-        }
+        return SkeinProgram(path: path) { [interrupt = io.interrupt] in interrupt.isSet }
     }
 
     /// Creates a directory that only this user can access.
@@ -140,9 +149,9 @@ extension BenchCommand {
         return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    private func work(in directory: String, _ io: CommandIO) -> Workload {
+    private func work(by program: SkeinProgram, in directory: String) -> Workload {
         Workload(
-            program: program(io), model: options.model ?? "", data: options.data ?? "",
+            program: program, model: options.model ?? "", data: options.data ?? "",
             directory: directory)
     }
 
@@ -150,10 +159,11 @@ extension BenchCommand {
     private func withWork<Result>(
         _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
     ) throws -> Result {
+        let program = try skein(io)
         let directory = try Self.newDirectory(name)
         let result: Result
         do {
-            result = try body(work(in: directory, io))
+            result = try body(work(by: program, in: directory))
         } catch {
             io.log.warning("the files of the runs are kept in \(directory)")
             throw error

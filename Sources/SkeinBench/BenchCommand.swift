@@ -1,10 +1,10 @@
 import SkeinBasics
-import SkeinBench
+import SkeinCommands
 import SkeinModels
 import SkeinTensors
 import SkeinTraining
 
-/// `skein bench`: speeds next to their limits (kernels, step, generate, tokenize, wire), and real
+/// `skein-lab bench`: speeds next to their limits (kernels, step, generate, tokenize, wire), and real
 /// clusters (recovery, cluster, chaos, demo).
 struct BenchCommand: Command {
     enum Subject: String, Sendable, CaseIterable {
@@ -30,6 +30,8 @@ struct BenchCommand: Command {
         var data: String?
         /// Required by `demo`.
         var output: String?
+        /// The program whose processes are measured; nil: the `skein` beside this one.
+        var skein: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
         var promptTokens: Int
@@ -85,6 +87,9 @@ struct BenchCommand: Command {
         "data", .path(), absent: "tokenize: the pages of --help",
         "recovery, chaos, cluster, demo, tokenize: rows as skein train takes them")
     static let output = Option.optional("output", .path(), "demo: where its two runs are kept")
+    static let skein = Option.optional(
+        "skein", .path("FILE"), absent: "skein beside this program",
+        "recovery, chaos, cluster, demo: the program whose processes are started")
     static let steps = Option.optional(
         "steps", .integer(1...1_000_000), absent: "step 5, wire 20, others 40",
         "step: steps to measure; wire, recovery, demo: steps of a run")
@@ -142,6 +147,7 @@ struct BenchCommand: Command {
                 title: "what",
                 options: [
                     model.description, data.description, output.description,
+                    skein.description,
                     RecipeOptions.table.microBatchTokens.description,
                     promptTokens.description, answerTokens.description,
                     batch.description, cacheType.description,
@@ -155,7 +161,7 @@ struct BenchCommand: Command {
                     SharedFlags.json.description,
                 ])
         ],
-        example: "skein bench step --model SmolLM2-135M-Instruct.Q4_1.gguf --threads 2")
+        example: "skein-lab bench step --model SmolLM2-135M-Instruct.Q4_1.gguf --threads 2")
 
     let options: Options
 
@@ -165,7 +171,7 @@ struct BenchCommand: Command {
         }
         options = Options(
             subject: subject, model: arguments[Self.model], data: arguments[Self.data],
-            output: arguments[Self.output],
+            output: arguments[Self.output], skein: arguments[Self.skein],
             tokens: arguments[RecipeOptions.table.microBatchTokens],
             promptTokens: arguments[Self.promptTokens],
             answerTokens: arguments[Self.answerTokens], batch: arguments[Self.batch],
