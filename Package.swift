@@ -91,7 +91,7 @@ let testTargets: [Target] = [
         ]),
     tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
     tests(
-        of: "Bench",
+        of: "Lab",
         [
             "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
             "SkeinNetwork", "SkeinCluster", "SkeinRows",
@@ -107,14 +107,14 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinBench",
+            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab",
         ]),
     tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows"]),
     testTarget(
         "EndToEndTests",
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-            "SkeinCoordination", "SkeinCluster", "SkeinBench", "SkeinTestSupport", "SkeinTool",
+            "SkeinCoordination", "SkeinCluster", "SkeinLab", "SkeinTestSupport", "SkeinTool",
             "SkeinFetch", "SkeinRows", "SkeinLabTool",
         ]),
     // What holds for the whole house: which room may know which.
@@ -223,7 +223,7 @@ let package = Package(
                 "SkeinGrammar", "SkeinNetwork", "SkeinInference", "SkeinJSON",
             ]),
         room(
-            "Bench",
+            "Lab",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
@@ -246,7 +246,7 @@ let package = Package(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
         // Benchmarks and chaos.
         .executableTarget(
-            name: "SkeinLabTool", dependencies: ["SkeinBench"], swiftSettings: strict),
+            name: "SkeinLabTool", dependencies: ["SkeinLab"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
         .executableTarget(
             name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),

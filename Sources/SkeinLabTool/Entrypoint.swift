@@ -1,5 +1,5 @@
 import Foundation
-import SkeinBench
+import SkeinLab
 
 @main
 enum Entrypoint {

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
+import SkeinLab
 import SkeinTestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinBench
+@testable import SkeinLab
 
 /// `skein-lab bench recovery` on a tiny model strikes, measures and compares. No test asks whether a
 /// busy machine meets the bars.

@@ -1,4 +1,4 @@
-import SkeinBench
+import SkeinLab
 import SkeinTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import SkeinBench
+import SkeinLab
 import SkeinTestSupport
 import SkeinTraining
 import Testing

@@ -1,5 +1,5 @@
-import SkeinBench
 import SkeinCoordination
+import SkeinLab
 import SkeinTestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
 import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
+import SkeinLab
 import SkeinModels
 import SkeinRows
 import SkeinTestSupport

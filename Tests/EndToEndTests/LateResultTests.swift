@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
 import SkeinCoordination
 import SkeinFormats
+import SkeinLab
 import SkeinModels
 import SkeinTestSupport
 import SkeinTraining

@@ -1,7 +1,7 @@
 import Foundation
-import SkeinBench
 import SkeinCluster
 import SkeinCoordination
+import SkeinLab
 import SkeinTestSupport
 import Synchronization
 import Testing

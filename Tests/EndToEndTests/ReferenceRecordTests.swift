@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
 import SkeinCluster
 import SkeinCoordination
+import SkeinLab
 import SkeinRows
 import SkeinTestSupport
 import SkeinTraining

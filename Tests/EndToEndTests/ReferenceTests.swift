@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinBench
 import SkeinFormats
+import SkeinLab
 import SkeinTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import SkeinBench
 import SkeinCoordination
+import SkeinLab
 import SkeinTensors
 import SkeinTestSupport
 import Testing

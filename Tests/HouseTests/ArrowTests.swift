@@ -44,7 +44,7 @@ struct ArrowTests {
             "Network", "Cluster", "Sessions", "JSON", "Rows", "Inference",
         ],
         "FoundationModels": ["Skein"],
-        "Bench": [
+        "Lab": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
             "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch", "Rows", "Inference",
             "Commands",
@@ -54,7 +54,7 @@ struct ArrowTests {
             "Coordination", "Network", "Cluster", "Launch", "Hub", "Watch", "Grammar",
             "Serve", "JSON", "Rows", "Inference",
         ],
-        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Bench"],
+        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Lab"],
         "Fetch": ["Basics", "Hub"],
     ]
 

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinBench
+import SkeinLab
 import SkeinTestSupport
 import Synchronization
 import Testing

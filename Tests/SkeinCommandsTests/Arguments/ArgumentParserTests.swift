@@ -6,8 +6,8 @@ import SkeinText
 import SkeinTraining
 import Testing
 
-@testable import SkeinBench
 @testable import SkeinCommands
+@testable import SkeinLab
 
 @Suite struct ArgumentParserTests {
     static let required = ["--model", "m.gguf", "--data", "d.jsonl", "--output", "run"]

@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinBench
 @testable import SkeinCommands
+@testable import SkeinLab
 
 /// Tests what `skein-lab bench` prints, not how fast anything is.
 @Suite struct BenchCommandTests {

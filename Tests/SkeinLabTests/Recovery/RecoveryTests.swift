@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinBench
+@testable import SkeinLab
 
 /// What is read from the facts of a run; no test asks how fast a cluster is.
 @Suite struct RecoveryTests {

@@ -6,7 +6,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-@testable import SkeinBench
+@testable import SkeinLab
 
 /// The benchmark's two halves in one process; no test asks how fast they are.
 @Suite("a load of workers that do not compute", .ownThreads)

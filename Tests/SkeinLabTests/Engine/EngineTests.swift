@@ -8,7 +8,7 @@ import SkeinText
 import SkeinTraining
 import Testing
 
-@testable import SkeinBench
+@testable import SkeinLab
 
 /// What a benchmark computes and prints; no test asks how fast it is.
 @Suite struct EngineTests {
