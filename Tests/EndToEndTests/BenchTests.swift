@@ -51,6 +51,17 @@ struct BenchTests {
         }
     }
 
+    @Test("skein bench, which others' scripts call, is skein-lab bench")
+    func oldName() throws {
+        for words in [["bench", "--help"], ["bench", "recovery"]] {
+            let (old, new) = (
+                try SkeinProcess.run(words), try SkeinProcess.run(words, by: TestPaths.lab)
+            )
+            #expect(old.status == new.status && old.output == new.output)
+            #expect(old.error == new.error && old.output + old.error != "")
+        }
+    }
+
     @Test("chaos goes on while hashes are equal, and ends at the first other adapter")
     func chaos() throws {
         try Workbench.with { bench in
