@@ -109,7 +109,12 @@ let testTargets: [Target] = [
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
             "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab",
         ]),
-    tests(of: "", ["SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows"]),
+    tests(
+        of: "",
+        [
+            "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows",
+            "SkeinInference",
+        ]),
     testTarget(
         "EndToEndTests",
         [

@@ -64,7 +64,7 @@ class Tools:
         with open(plan, "w") as file:
             rows = [dict(ids=ids, targets=[1]) for ids in self.rows]
             json.dump(dict(rows=rows, prompts=[], tokens=0, jobs=[dict(adapter=adapter, output=out)]), file)
-        lab = os.path.join(os.path.dirname(self.skein), "skein-lab")
+        lab = os.environ.get("SKEIN_LAB") or os.path.join(os.path.dirname(os.path.realpath(self.skein)), "skein-lab")
         self.call(lab, "bench", "model", "--model", model, "--data", plan)
         return {name: value for name, value in load_file(out).items() if name.startswith("logits.")}
 

@@ -109,7 +109,7 @@ def run(skein, model, plan, folder):
     path = os.path.join(folder, "plan.json")
     with open(path, "w") as file:
         json.dump(plan, file)
-    lab = os.path.join(os.path.dirname(skein), "skein-lab")
+    lab = os.environ.get("SKEIN_LAB") or os.path.join(os.path.dirname(os.path.realpath(skein)), "skein-lab")
     done = subprocess.run([lab, "bench", "model", "--model", model, "--data", path], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{model}: skein-lab ended with {done.returncode}\n{done.stderr}")

@@ -20,7 +20,7 @@ class Process:
                 file.write(json.dumps(case, ensure_ascii=False) + "\n")
         self.path = file.name
         self.errors = tempfile.TemporaryFile("w+")
-        lab = os.path.join(os.path.dirname(skein), "skein-lab")
+        lab = os.environ.get("SKEIN_LAB") or os.path.join(os.path.dirname(os.path.realpath(skein)), "skein-lab")
         words = [lab, "bench", "grammar", "--model", model, "--cases", self.path]
         self.process = subprocess.Popen(
             words + ["--runs", str(runs), "--seed", str(seed)],

@@ -133,6 +133,6 @@ class Product:
 
     def speed(self, model, pairs):
         """MB/s on one core."""
-        lab = os.path.join(os.path.dirname(self.skein), "skein-lab")
+        lab = os.environ.get("SKEIN_LAB") or os.path.join(os.path.dirname(os.path.realpath(self.skein)), "skein-lab")
         words = [lab, "bench", "--json", "--model", model, "--data", pairs, "tokenize"]
         return json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)

@@ -37,6 +37,9 @@ package struct CommandLineTool: Sendable {
 
     /// Runs the process's command line and returns its exit status.
     package func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
+        if program.name == Program.skein.name {
+            do { try LabProgram.takeOver(words) } catch { return report(error, .process(nil)) }
+        }
         // If the reader goes away, the write must fail instead of killing the process: a long run
         // must not end because somebody looked at its first lines with `head`.
         signal(SIGPIPE, SIG_IGN)
@@ -64,10 +67,14 @@ package struct CommandLineTool: Sendable {
         } catch CommandError.outputClosed {
             return Self.outputClosedStatus
         } catch {
-            let explanation = ErrorReport.explanation(of: error, by: program)
-            io.writeLastError(ErrorReport.text(of: explanation, format: io.log.format))
-            return explanation.status.rawValue
+            return report(error, io)
         }
+    }
+
+    private func report(_ error: any Error, _ io: CommandIO) -> Int32 {
+        let explanation = ErrorReport.explanation(of: error, by: program)
+        io.writeLastError(ErrorReport.text(of: explanation, format: io.log.format))
+        return explanation.status.rawValue
     }
 
     /// The environment variable that limits which of the processor's instructions kernels use.

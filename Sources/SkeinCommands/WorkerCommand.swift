@@ -50,12 +50,12 @@ struct WorkerCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        let board = WorkerStatus()
-        try io.reporting(board) { try run(io, board, shouldDrain: $0) }
+        let status = WorkerStatus()
+        try io.reporting(status) { try run(io, status, shouldDrain: $0) }
     }
 
     private func run(
-        _ io: CommandIO, _ board: WorkerStatus, shouldDrain: @escaping @Sendable () -> Bool
+        _ io: CommandIO, _ status: WorkerStatus, shouldDrain: @escaping @Sendable () -> Bool
     ) throws {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let (log, interrupt) = (io.log, io.interrupt)
@@ -68,7 +68,7 @@ struct WorkerCommand: Command {
                 threads: options.threads, name: options.name, patience: options.patience,
                 weights: options.weights, features: options.features),
             log: log
-        ).work(on: board, until: shouldDrain)
+        ).work(on: status, until: shouldDrain)
         switch outcome {
         case .complete: log.info("the run is complete")
         case .drained: log.info("left the run")

@@ -141,7 +141,7 @@ struct BlobDownload {
             let end = min(offset + Self.pieceBytes, metadata.size)
             let from = offset
             var isFirst = true
-            let answer = try server.exchange(
+            let answer = try server.transfer(
                 "GET", metadata.url, range: "bytes=\(from)-\(end - 1)", limit: metadata.size
             ) { (response, data) throws(HubError) in
                 if isFirst {

@@ -54,7 +54,7 @@ extension HubServer {
 
     private func json(_ url: URL, _ reference: HubReference) throws -> FetchedAnswer {
         try retrying(place(url)) {
-            let answer = try exchange("GET", url)
+            let answer = try transfer("GET", url)
             if let later: Attempt<FetchedAnswer> = Self.later(answer) { return later }
             guard answer.status == 200 else {
                 throw error(answer, reference, file: nil, at: url)
@@ -79,7 +79,7 @@ extension HubServer {
                 + file.split(separator: "/").map(String.init))
         return try retrying(place(url)) {
             // A redirect to the storage's host is the answer that has the linked file's digest.
-            let answer = try exchange("HEAD", url, followsHosts: false)
+            let answer = try transfer("HEAD", url, followsHosts: false)
             if let later: Attempt<Metadata> = Self.later(answer) { return later }
             guard answer.status == 200 || (301...308).contains(answer.status) else {
                 throw error(answer, reference, file: file, at: url)

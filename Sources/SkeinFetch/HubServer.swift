@@ -51,9 +51,9 @@ struct HubServer {
         return url
     }
 
-    /// One exchange with redirects, without retries. Without `followsHosts`, a redirect to another
+    /// One transfer with redirects, without retries. Without `followsHosts`, a redirect to another
     /// host is returned as it is.
-    func exchange(
+    func transfer(
         _ method: String, _ url: URL, range: String? = nil, limit: Int = Self.apiBytes,
         followsHosts: Bool = true,
         receive: ((HTTPURLResponse, Data) throws(HubError) -> Void)? = nil

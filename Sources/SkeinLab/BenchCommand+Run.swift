@@ -128,8 +128,11 @@ extension BenchCommand {
     /// - Throws: `BenchError.noSkein`.
     private func skein(_ io: CommandIO) throws -> SkeinProgram {
         let path = options.skein ?? FilePath.join(FilePath.parent(of: ProgramFile.path), "skein")
-        guard access(path, X_OK) == 0 else { throw BenchError.noSkein(place: path) }
-        return started(path, io)
+        // A name without a slash would be looked up in PATH when it is started.
+        guard let program = ProgramFile.program(at: path) else {
+            throw BenchError.noSkein(place: path)
+        }
+        return started(program, io)
     }
 
     /// A program for child processes that end with this one. Ctrl-C ends their runs.

@@ -4,7 +4,6 @@ import SkeinCommands
 @main
 enum Entrypoint {
     static func main() {
-        LabProgram.takeOver()
         let status = CommandLineTool.skein.run()
         fflush(nil)
         // Not exit(3): it waits for OpenBLAS's threads, and where the system refuses them memory one

@@ -1,4 +1,5 @@
-/// Bounds on what exports hold while their reader or their disk does not move, with their arithmetic.
+/// Bounds on what exports hold while their reader or their disk does not move, and on what is shown of
+/// a run, with their arithmetic.
 enum Limits {
     /// What waits for a file system that hangs: an hour of steps of a second, 1 MiB.
     static let waiting = 4096
@@ -50,4 +51,16 @@ enum Limits {
     /// After a failure at first, and at most.
     static let firstPause = Duration.seconds(1)
     static let longestPause = Duration.seconds(30)
+
+    // MARK: - The page
+
+    /// How often a page is told the state of the run.
+    static let viewInterval = Duration.seconds(1)
+
+    /// How old the state may be that another request gets, too: a flood of requests costs one
+    /// snapshot in this time.
+    static let viewAge = Duration.milliseconds(250)
+
+    /// How long the last state may take to those who follow a run that ends.
+    static let farewell = Duration.seconds(2)
 }

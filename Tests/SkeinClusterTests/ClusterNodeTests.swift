@@ -26,7 +26,7 @@ struct ClusterNodeTests {
                 job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
                 options: CoordinatorOptions(
                     listen: listen, token: nil, localWorkers: localWorkers),
-                version: "test", log: Log(), samples: .none)
+                version: "test", log: Log(), samples: .silent)
         }
     }
 
@@ -126,7 +126,7 @@ struct ClusterNodeTests {
                     configuration: bench.configuration, model: .path(bench.model),
                     data: bench.directory + "/pairs.jsonl", output: bench.directory + "/" + name,
                     tokenCache: nil)
-                return try TrainingRun(request, resuming: false, samples: .none).run(
+                return try TrainingRun(request, resuming: false, samples: .silent).run(
                     report: { _ in }, shouldStop: { false })
             }
             let first = try alone("first")

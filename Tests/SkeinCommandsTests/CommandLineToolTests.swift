@@ -31,8 +31,8 @@ import Testing
             """
             error: there is no command "bench"
               at: skein
-              fix: write skein-lab bench WHAT (`skein-lab bench --help` lists it); Scripts/build builds that \
-            program
+              fix: write skein-lab bench WHAT (`skein-lab bench --help` lists it); `swift build -c \
+            release --product skein-lab` builds that program from the source
 
             """
         ),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinCommands
 
-@Suite struct ConversationTests {
+@Suite struct ConversationFileTests {
     private let user = ChatMessage(role: "user", content: "hi")
 
     @Test("a JSON list of messages is a conversation without a generation prompt")

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import SkeinRows
 import SkeinTestSupport
@@ -131,5 +132,13 @@ struct SampleRunTests {
             // One after another: the longest decides.
             #expect(try bytes(["1?", "what is 1?"]) == bytes(["what is 1?"]))
         }
+    }
+
+    @Test("a prompt that cannot be answered gets the words of skein generate")
+    func words() {
+        #expect(SamplePromptError.empty.explanation == GenerationError.emptyPrompt.explanation)
+        #expect(
+            SamplePromptError.tooLong(tokens: 9, limit: 8).explanation
+                == GenerationError.promptTooLong(tokens: 9, limit: 8).explanation)
     }
 }

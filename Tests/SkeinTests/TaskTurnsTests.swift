@@ -4,7 +4,7 @@ import Testing
 
 @testable import Skein
 
-@Suite struct TurnsTests {
+@Suite struct TaskTurnsTests {
     @Test("tasks are admitted one at a time, and a task that is cancelled stops waiting")
     func turns() async throws {
         let turns = TaskTurns()

@@ -32,7 +32,7 @@ import Testing
                 RunRequest(
                     configuration: configuration, model: .path(model.path), data: data.path,
                     output: output("reference-\(seed)"), tokenCache: nil), resuming: false,
-                samples: .none)
+                samples: .silent)
             let ending = try run.run(report: { _ in }, shouldStop: { false })
             return try ending.directory.adapterDigest().description
         }

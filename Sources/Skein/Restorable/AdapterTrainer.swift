@@ -6,15 +6,15 @@ import SkeinTraining
 ///
 /// ```swift
 /// let model = try Model(at: "SmolLM2-135M-Instruct.Q4_1.gguf")
-/// let job = try AdapterTrainer.train(
+/// let task = try AdapterTrainer.train(
 ///     pairs: .file("pairs.jsonl"), parameters: AdapterTrainer.Parameters(model: model),
 ///     sessionParameters: SessionParameters(sessionDirectory: URL(fileURLWithPath: "session")))
-/// for await progress in job.progress { print(progress.phase, progress.itemCount) }
-/// print(try await job.result.adapter.sha256)
+/// for await progress in task.progress { print(progress.phase, progress.itemCount) }
+/// print(try await task.result.adapter.sha256)
 /// ```
 ///
 /// A session directory is a run directory of `skein train`: either continues what the other began,
-/// and the adapter is a function of model, data and recipe alone. A job computes on threads of its
+/// and the adapter is a function of model, data and recipe alone. A task computes on threads of its
 /// own, not on Swift's pool.
 public enum AdapterTrainer {
     /// What a session trains.
@@ -46,7 +46,7 @@ public enum AdapterTrainer {
     ///   - pairs: The rows; a share of them, or a file of their own, is for validation.
     ///   - parameters: What to train.
     ///   - sessionParameters: Where, and how often to report and save.
-    /// - Returns: The job, which has begun.
+    /// - Returns: The task, which has begun.
     /// - Throws: As `makeTrainingSession`.
     public static func train(
         pairs: TrainingPairs, parameters: Parameters,
@@ -180,11 +180,11 @@ public enum AdapterTrainer {
 
     /// Begins or continues a session, from its newest valid checkpoint.
     ///
-    /// - Parameter session: One that no job trains, or only one that has been cancelled: the new job
+    /// - Parameter session: One that no task trains, or only one that has been cancelled: the new task
     ///   waits for its end, on a thread of its own, and can be cancelled meanwhile.
-    /// - Returns: The job, which has begun.
-    /// - Throws: `SkeinError` if a job of this program already trains in its directory and has not been
-    ///   cancelled. If another program does, the job's `result` throws.
+    /// - Returns: The task, which has begun.
+    /// - Throws: `SkeinError` if a task of this program already trains in its directory and has not been
+    ///   cancelled. If another program does, the task's `result` throws.
     public static func resume(_ session: TrainingSession) throws -> TrainingTask {
         try TrainingTask(session)
     }

@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// The directories in which this process trains: one job each. Behind one that has been cancelled the
-/// next one waits, as people expect who cancel a job and resume its session.
+/// The directories in which this process trains: one task each. Behind one that has been cancelled the
+/// next one waits, as people expect who cancel a task and resume its session.
 enum BusyDirectories {
     /// A place in the line of a directory; the first one has it.
     final class Place: Sendable {
@@ -22,7 +22,7 @@ enum BusyDirectories {
 
     /// Takes a directory that nothing has.
     ///
-    /// - Throws: `SkeinError` if a job of this process runs there, cancelled or not. `RunDirectory`
+    /// - Throws: `SkeinError` if a task of this process runs there, cancelled or not. `RunDirectory`
     ///   finds others'.
     static func enter(_ path: String) throws -> Place {
         try take(
@@ -30,7 +30,7 @@ enum BusyDirectories {
         ) { _ in false }
     }
 
-    /// Takes a directory, or the next place in the line behind jobs that have all been cancelled.
+    /// Takes a directory, or the next place in the line behind tasks that have all been cancelled.
     ///
     /// - Parameters:
     ///   - path: the directory.
@@ -80,6 +80,6 @@ enum BusyDirectories {
 
     static func leave(_ place: Place) { places.change { $0.removeAll { $0 === place } } }
 
-    /// Sets the flag of a job, which may wait.
+    /// Sets the flag of a task, which may wait.
     static func cancel(_ flag: CancelFlag) { places.change { _ in flag.set() } }
 }

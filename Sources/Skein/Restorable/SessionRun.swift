@@ -4,7 +4,7 @@ import SkeinRows
 import SkeinTraining
 import Synchronization
 
-/// A job's work, on its own thread: a `TrainingRun` whose events become phases, reports and
+/// A task's work, on its own thread: a `TrainingRun` whose events become phases, reports and
 /// checkpoints.
 ///
 /// The run is that of `skein train`; nothing here decides a number.

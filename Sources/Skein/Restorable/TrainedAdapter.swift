@@ -10,7 +10,7 @@ public struct TrainedAdapter: Sendable {
     /// The kept adapter: of the iteration with the best validation, or of the last one.
     ///
     /// If the session has a temporary directory, the adapter's files are there as long as the
-    /// session, its job or this value; `write(to:)` makes a copy that stays.
+    /// session, its task or this value; `write(to:)` makes a copy that stays.
     public let adapter: Adapter
     /// How the run ended.
     public let outcome: Outcome

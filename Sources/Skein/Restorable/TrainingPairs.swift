@@ -28,7 +28,7 @@ public enum TrainingPairs: Sendable, Equatable {
 }
 
 extension TrainingPairs {
-    /// - Throws: `SkeinError` for an empty array; files are read by the job.
+    /// - Throws: `SkeinError` for an empty array; files are read by the task.
     func check() throws {
         guard case .pairs(let pairs) = self, pairs.isEmpty else { return }
         throw SkeinError(

@@ -18,7 +18,7 @@ extension TrainingSession {
     /// - Parameter session: One whose rows are extracted: it trains, or has.
     /// - Throws: `SkeinError` if this session has a checkpoint or is being trained, if the other one
     ///   has no tokens, or if they are of other data (with both SHA-256) or of other settings. If
-    ///   they are of another model, the next job's `result` throws; the job after that uses tokens
+    ///   they are of another model, the next task's `result` throws; the task after that uses tokens
     ///   of its own.
     public func reuseExtractedFeatures(from session: TrainingSession) throws {
         try SkeinError.wrapping {

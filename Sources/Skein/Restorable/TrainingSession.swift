@@ -6,7 +6,7 @@ import Synchronization
 
 /// The state of a training that can be left and taken up again.
 ///
-/// It is made by `AdapterTrainer`, and changes while a job trains it.
+/// It is made by `AdapterTrainer`, and changes while a task trains it.
 public final class TrainingSession: Sendable {
     /// What a session is doing, or would do next.
     public enum Phase: String, Sendable, Codable, CaseIterable {
@@ -26,7 +26,7 @@ public final class TrainingSession: Sendable {
     public struct ExtractedFeatures: Sendable, Equatable {
         /// Rows of all files.
         public let rows: Int
-        /// Rows that the last job parsed and tokenized; the others' tokens were on disk.
+        /// Rows that the last task parsed and tokenized; the others' tokens were on disk.
         public let tokenizedRows: Int
     }
 
@@ -65,7 +65,7 @@ public final class TrainingSession: Sendable {
         self.date = date
     }
 
-    /// What the session is doing. It is `initialized` until a job begins; of a restored session it
+    /// What the session is doing. It is `initialized` until a task begins; of a restored session it
     /// is that of the newest checkpoint.
     public var phase: Phase { state.withLock(\.phase) }
 
@@ -73,11 +73,11 @@ public final class TrainingSession: Sendable {
     /// prompts answered.
     public var iteration: Int { state.withLock(\.iteration) }
 
-    /// The session directory. A temporary one is there as long as the session, its job or its
+    /// The session directory. A temporary one is there as long as the session, its task or its
     /// result.
     public var url: URL { URL(fileURLWithPath: directory.path) }
 
-    /// Where the rows of the last job came from; nil until they are read.
+    /// Where the rows of the last task came from; nil until they are read.
     public var extractedFeatures: ExtractedFeatures? { state.withLock(\.features) }
 
     /// The checkpoints on disk, oldest first: the newest `Machine.keepCheckpoints`, and that of the
@@ -88,7 +88,7 @@ public final class TrainingSession: Sendable {
     /// beginning, and ends with the same adapter.
     ///
     /// - Parameter predicate: True for a checkpoint to remove.
-    /// - Throws: `SkeinError` while a job trains the session, or if a file cannot be removed.
+    /// - Throws: `SkeinError` while a task trains the session, or if a file cannot be removed.
     public func removeCheckpoints(_ predicate: (Checkpoint) throws -> Bool) throws {
         let removed = try checkpoints.filter(predicate)
         try SkeinError.wrapping {
@@ -105,7 +105,7 @@ public final class TrainingSession: Sendable {
         }
     }
 
-    // MARK: What a job uses
+    // MARK: What a task uses
 
     /// What a run in this directory is asked for.
     ///
@@ -136,8 +136,8 @@ public final class TrainingSession: Sendable {
         return record
     }
 
-    /// Takes them from the disk if a job of another object has changed the checkpoints. Those of this
-    /// one's own jobs have metrics that the disk does not keep.
+    /// Takes them from the disk if a task of another object has changed the checkpoints. Those of this
+    /// one's own tasks have metrics that the disk does not keep.
     func catchUp() throws {
         guard try Checkpoint.all(in: directory).map(\.iteration) != checkpoints.map(\.iteration)
         else { return }

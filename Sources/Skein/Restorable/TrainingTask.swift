@@ -3,8 +3,8 @@ import SkeinTraining
 
 /// A training that goes on by itself.
 ///
-/// Its sequences may be iterated by several tasks; each begins with the job's first element, as long
-/// as there were no more than 4,096, and ends with the job.
+/// Its sequences may be iterated by several tasks of Swift; each begins with this task's first element, as long
+/// as there were no more than 4,096, and ends with the task.
 public final class TrainingTask: Sendable {
     /// A report.
     public struct Progress: Sendable, Equatable {
@@ -26,18 +26,18 @@ public final class TrainingTask: Sendable {
         public let itemCount: Int
         /// As many as there will be in the whole session; nil: unknown.
         public let totalItemCount: Int?
-        /// Since the job began.
+        /// Since the task began.
         public let elapsedTime: Duration
         public let metrics: [Metric: Double]
     }
 
-    /// The session that the job trains.
+    /// The session that the task trains.
     public let session: TrainingSession
     let feeds = Feeds()
     private let settlement = Settlement<TrainedAdapter>()
     private let flag: CancelFlag
 
-    /// What a job tells while it runs.
+    /// What a task tells while it runs.
     final class Feeds: Sendable {
         let progress = ReplayedFeed<Progress>()
         let checkpoints = ReplayedFeed<TrainingSession.Checkpoint>()
@@ -52,14 +52,14 @@ public final class TrainingTask: Sendable {
         }
     }
 
-    /// Begins to train, if need be after a cancelled job in the same directory.
+    /// Begins to train, if need be after a cancelled task in the same directory.
     ///
     /// - Parameters:
-    ///   - session: that no other job trains, or only one that has been cancelled.
-    ///   - flag: cancels the job when it is set.
-    ///   - pause: called on the job's thread after each moment; it may block the training.
-    ///   - ended: called on the job's thread at the end, before the result is given out.
-    /// - Throws: `SkeinError` if a job trains in the directory that has not been cancelled, or without a
+    ///   - session: that no other task trains, or only one that has been cancelled.
+    ///   - flag: cancels the task when it is set.
+    ///   - pause: called on the task's thread after each moment; it may block the training.
+    ///   - ended: called on the task's thread at the end, before the result is given out.
+    /// - Throws: `SkeinError` if a task trains in the directory that has not been cancelled, or without a
     ///   thread.
     init(
         _ session: TrainingSession, flag: CancelFlag = CancelFlag(),
@@ -101,18 +101,18 @@ public final class TrainingTask: Sendable {
         feeds.checkpoints.stream()
     }
 
-    /// The session's phases, from that in which the job found it.
+    /// The session's phases, from that in which the task found it.
     public var phase: some AsyncSequence<TrainingSession.Phase, Never> & Sendable {
         feeds.phase.stream()
     }
 
-    /// What a person should know, of the data for instance; the job continues.
+    /// What a person should know, of the data for instance; the task continues.
     public var warnings: some AsyncSequence<String, Never> & Sendable { feeds.warnings.stream() }
 
-    /// The trained adapter, when the job is over. If the task that waits is cancelled, so is the job.
+    /// The trained adapter, when the task is over. If the Swift task that waits is cancelled, so is this one.
     ///
     /// - Throws: `SkeinError`, for instance if the session has another model or data;
-    ///   `CancellationError` if the job was cancelled before its last iteration. What was done is
+    ///   `CancellationError` if the task was cancelled before its last iteration. What was done is
     ///   then in a checkpoint, and `AdapterTrainer.resume(_:)` continues.
     public var result: TrainedAdapter {
         get async throws {
@@ -125,11 +125,11 @@ public final class TrainingTask: Sendable {
     }
 
     /// Stops after the current iteration, and the validation that follows if an epoch ends with it,
-    /// with a checkpoint; or while the job still reads, or waits. `AdapterTrainer.resume(_:)` may follow
+    /// with a checkpoint; or while the task still reads, or waits. `AdapterTrainer.resume(_:)` may follow
     /// at once.
     public func cancel() { BusyDirectories.cancel(flag) }
 
-    /// Whether the job was cancelled; it may still be about to stop.
+    /// Whether the task was cancelled; it may still be about to stop.
     public var isCancelled: Bool { flag.isSet }
 
     /// `isCancelled`, as Create ML spells it.

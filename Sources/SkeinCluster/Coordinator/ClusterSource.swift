@@ -164,14 +164,14 @@ final class ClusterSource: GradientSource {
 
     /// The verdict on a result, and on the next one if it is already here.
     private func verdicts(
-        _ check: ResultCheck, _ candidate: ReceivedResult
+        _ check: ResultCheck, _ received: ReceivedResult
     ) -> [(ReceivedResult, ResultCheck.Verdict)] {
         // For a large adapter, a second unpacked gradient takes more memory than its time is worth.
         let other =
             4 * parameterCount <= Limits.pairedBytes
             ? inbox.takeCheck(round: check.round.number) : nil
-        guard let other else { return [(candidate, check(candidate))] }
-        return Array(zip([candidate, other], check(candidate, other)))
+        guard let other else { return [(received, check(received))] }
+        return Array(zip([received, other], check(received, other)))
     }
 
     /// One round from its opening to its last result.
@@ -205,18 +205,18 @@ final class ClusterSource: GradientSource {
             }
             guard let item = isWaiting ? try inbox.take() : inbox.takeNow() else { return }
             switch item {
-            case .check(let candidate) where candidate.result.key.round == number:
-                for (candidate, verdict) in verdicts(check, candidate) {
+            case .check(let received) where received.result.key.round == number:
+                for (received, verdict) in verdicts(check, received) {
                     if case .accepted(let checked, _) = verdict {
                         try accept(checked)
                         missing -= 1
-                        own.withLock { $0.payloadBytes += candidate.result.payload.count }
+                        own.withLock { $0.payloadBytes += received.result.payload.count }
                     }
-                    shellHandle.checked(candidate, verdict.outcome)
+                    shellHandle.checked(received, verdict.outcome)
                 }
-            case .deliver(let candidate) where candidate.result.key.round == number:
+            case .deliver(let received) where received.result.key.round == number:
                 // The same doubtful numbers came twice: the run decides what follows.
-                guard let checked = check(candidate).result else { continue }
+                guard let checked = check(received).result else { continue }
                 try accept(checked)
                 missing -= 1
             case .disputed(let round) where round == number: disputes += 1

@@ -64,18 +64,18 @@ extension CoordinatorShell {
     }
 
     /// Takes the run's thread's verdict on a result. Its peer may be gone by now.
-    func checked(_ candidate: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
-        let key = candidate.result.key
+    func checked(_ received: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
+        let key = received.result.key
         switch outcome {
         case .accepted, .confirmed:
             note(
-                .accepted, worker: candidate.worker, of: key,
-                [("attempt", .integer(Int(candidate.result.attempt)))])
+                .accepted, worker: received.worker, of: key,
+                [("attempt", .integer(Int(received.result.attempt)))])
         case .refused(let detail), .doubtful(let detail):
-            note(.refused, worker: candidate.worker, of: key, [("how", .string(detail))])
+            note(.refused, worker: received.worker, of: key, [("how", .string(detail))])
         }
-        judged = candidate
-        handle(.checked(candidate.peer, key, outcome))
+        judged = received
+        handle(.checked(received.peer, key, outcome))
         judged = nil
     }
 }

@@ -38,7 +38,7 @@ struct ResultCheck: Sendable {
 
     /// A result that agrees with the plan, as far as it has been checked.
     private struct Opened {
-        let candidate: ReceivedResult
+        let received: ReceivedResult
         let digest: SHA256.Digest
         let inputs: WorkInputs
         /// Empty for an evaluation.
@@ -54,8 +54,8 @@ struct ResultCheck: Sendable {
     }
 
     /// Checks a result; blocks for some milliseconds for a gradient of a million numbers.
-    func callAsFunction(_ candidate: ReceivedResult) -> Verdict {
-        switch open(candidate) {
+    func callAsFunction(_ received: ReceivedResult) -> Verdict {
+        switch open(received) {
         case .refused(let detail): .refused(detail: detail)
         case .open(let opened): verdict(on: opened, GradientCodec.digest(of: opened.gradient))
         }
@@ -78,8 +78,8 @@ struct ResultCheck: Sendable {
     }
 
     /// Checks everything but the hash and the numbers.
-    private func open(_ candidate: ReceivedResult) -> Opening {
-        let result = candidate.result
+    private func open(_ received: ReceivedResult) -> Opening {
+        let result = received.result
         let index = Int(result.key.index)
         guard round.expected.indices.contains(index), result.kind == round.kind else {
             return .refused(detail: "there is no such work in this round")
@@ -103,31 +103,31 @@ struct ResultCheck: Sendable {
                 detail: "it was computed from other parameters, rows or options than those of its "
                     + "lease")
         }
-        if round.kind == .local { return openLocal(candidate, digest, inputs, index) }
+        if round.kind == .local { return openLocal(received, digest, inputs, index) }
         if round.kind == .logProbabilities {
-            let payload = candidate.result.payload
+            let payload = received.result.payload
             let count = round.rows[index].count
             guard let values = LogProbabilityPayload.values(payload, count: count),
                 SHA256.digest(of: payload) == digest,
-                candidate.result.lossSum.bitPattern == (-values.reduce(0, +)).bitPattern
+                received.result.lossSum.bitPattern == (-values.reduce(0, +)).bitPattern
             else {
                 return .refused(detail: "its log-probabilities are not those of \(count) rows")
             }
             return .open(
                 Opened(
-                    candidate: candidate, digest: digest, inputs: inputs, gradient: [],
+                    received: received, digest: digest, inputs: inputs, gradient: [],
                     logProbabilities: values))
         }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
                 ? .open(
-                    Opened(candidate: candidate, digest: digest, inputs: inputs, gradient: []))
+                    Opened(received: received, digest: digest, inputs: inputs, gradient: []))
                 : .refused(detail: "an evaluation has no gradient")
         }
         do {
             let gradient = try codec.unpack(result.payload, count: parameterCount)
             return .open(
-                Opened(candidate: candidate, digest: digest, inputs: inputs, gradient: gradient))
+                Opened(received: received, digest: digest, inputs: inputs, gradient: gradient))
         } catch {
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
             return .refused(detail: "its gradient cannot be unpacked: \(reason)")
@@ -136,10 +136,10 @@ struct ResultCheck: Sendable {
 
     /// The same for a logical worker's result: its change, and its state if the round wants it.
     private func openLocal(
-        _ candidate: ReceivedResult, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
+        _ received: ReceivedResult, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
     ) -> Opening {
         guard let local, let leased = round.local,
-            let payload = LocalPayload(candidate.result.payload),
+            let payload = LocalPayload(received.result.payload),
             let name = SHA256.Digest(payload.name)
         else { return .refused(detail: "its payload is not that of local steps") }
         let (work, wantsState) = (leased.work[index], leased.wantsState[index])
@@ -161,7 +161,7 @@ struct ResultCheck: Sendable {
             }
             return .open(
                 Opened(
-                    candidate: candidate, digest: digest, inputs: inputs, gradient: change,
+                    received: received, digest: digest, inputs: inputs, gradient: change,
                     state: NamedState(digest: name, state: state)))
         } catch {
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
@@ -171,7 +171,7 @@ struct ResultCheck: Sendable {
 
     /// Checks the hash and the numbers; `digest` is SHA-256 of the unpacked gradient.
     private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
-        let (result, gradient) = (opened.candidate.result, opened.gradient)
+        let (result, gradient) = (opened.received.result, opened.gradient)
         let hasGradient = round.kind == .gradient || round.kind == .local
         if hasGradient, digest != opened.digest {
             return .refused(detail: "its SHA-256 is not that of its gradient")
@@ -181,7 +181,7 @@ struct ResultCheck: Sendable {
             sum: GradientSum(
                 tokens: Int(result.tokens), lossTokens: Int(result.lossTokens),
                 lossSum: result.lossSum, gradient: gradient),
-            correct: Int(result.correct), digest: opened.digest, worker: opened.candidate.worker,
+            correct: Int(result.correct), digest: opened.digest, worker: opened.received.worker,
             attempt: Int(result.attempt), state: opened.state)
         checked.inputs = opened.inputs
         checked.logProbabilities = opened.logProbabilities

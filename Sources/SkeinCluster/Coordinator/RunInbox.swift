@@ -5,7 +5,7 @@ import SkeinTraining
 /// What the network's thread hands to the training loop's.
 ///
 /// Holds at most the results of one round: for each piece the coordinator's state lets through one
-/// candidate at a time.
+/// result at a time.
 final class RunInbox: Sendable {
     enum Item: Sendable {
         /// A result to unpack and check.
@@ -55,10 +55,10 @@ final class RunInbox: Sendable {
     /// Removes and returns the next item if it is a result of this round to check.
     func takeCheck(round: UInt64) -> ReceivedResult? {
         items.change(waking: false) { items in
-            guard case .check(let candidate)? = items.first, candidate.result.key.round == round
+            guard case .check(let received)? = items.first, received.result.key.round == round
             else { return nil }
             items.removeFirst()
-            return candidate
+            return received
         }
     }
 

@@ -20,8 +20,8 @@ struct ShellHandle: Sendable {
         shell.post { $0.close(number) }
     }
 
-    func checked(_ candidate: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
-        shell.post { $0.checked(candidate, outcome) }
+    func checked(_ received: ReceivedResult, _ outcome: CoordinatorState.CheckOutcome) {
+        shell.post { $0.checked(received, outcome) }
     }
 
     /// Waits until the network's thread has done all that was asked of it, or has ended.

@@ -36,7 +36,7 @@ final class ModelEngine: LeaseEngine {
     /// What computes logical workers.
     private struct Local {
         let workers: LogicalWorkers
-        let rebuilt: RebuiltStates
+        let held: HeldStates
     }
 
     /// Loads `model` for the run that `offer` describes.
@@ -85,7 +85,7 @@ final class ModelEngine: LeaseEngine {
         local = settings.map { [engine] settings in
             Local(
                 workers: LogicalWorkers(settings, engine: engine, configuration: configuration),
-                rebuilt: RebuiltStates(workers: settings.shape.workers))
+                held: HeldStates(workers: settings.shape.workers))
         }
         bounds = Mutex(settings.map { LocalBounds($0, configuration, count: count) })
         parameterCount = count
@@ -130,13 +130,13 @@ final class ModelEngine: LeaseEngine {
         bounds.withLock { $0 = LocalBounds(settings, configuration, count: parameterCount) }
     }
 
-    func receive(_ replay: StateReplay) { local?.rebuilt.receive(replay) }
+    func receive(_ replay: StateReplay) { local?.held.receive(replay) }
 
-    func wantsState(_ key: WorkKey) -> Bool { local?.rebuilt.wants(key) ?? false }
+    func wantsState(_ key: WorkKey) -> Bool { local?.held.wants(key) ?? false }
 
     func wake() {
         parameters.wake()
-        local?.rebuilt.wake()
+        local?.held.wake()
     }
 
     func start(
@@ -157,7 +157,7 @@ final class ModelEngine: LeaseEngine {
 
     func close(whenClosed: @escaping @Sendable () -> Void) {
         parameters.close()
-        local?.rebuilt.close()
+        local?.held.close()
         threads.close(whenEnded: whenClosed)
     }
 
@@ -230,7 +230,7 @@ final class ModelEngine: LeaseEngine {
         guard let local, let steps = lease.local else {
             throw unusable("it is not of the kind that this run has", lease)
         }
-        local.rebuilt.states.dropUnused(in: Int(lease.step))
+        local.held.states.dropUnused(in: Int(lease.step))
         guard
             let (state, isRebuilt) = try state(
                 of: job, steps, local, workspace, place, needState: needState)
@@ -245,7 +245,7 @@ final class ModelEngine: LeaseEngine {
             workspace: workspace, place: place, progress: job.progress)
         guard let outcome else { return nil }
         let name = outcome.state.digest
-        local.rebuilt.states.keep(
+        local.held.states.keep(
             outcome.state, name, of: work.worker, afterRound: work.round)
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .local,
@@ -275,10 +275,10 @@ final class ModelEngine: LeaseEngine {
         let parts = steps.steps.reduce(0) { $0 + $1.count }
         var isRebuilt = false
         while true {
-            if let state = local.rebuilt.states.state(name) { return (state, isRebuilt) }
+            if let state = local.held.states.state(name) { return (state, isRebuilt) }
             // The second time everything begins anew; the coordinator knows from the request.
             if isRebuilt { job.progress.expect(parts: parts) }
-            let replay = local.rebuilt.replay(for: job.lease.key, asking: needState) {
+            let replay = local.held.replay(for: job.lease.key, asking: needState) {
                 job.progress.isAbandoned
             }
             guard let replay else { return nil }
@@ -298,7 +298,7 @@ final class ModelEngine: LeaseEngine {
             guard let rebuilt else { return nil }
             // Another state is not used; asking again ends as above.
             if rebuilt.digest == name {
-                local.rebuilt.states.keep(
+                local.held.states.keep(
                     rebuilt, name, of: Int(job.lease.key.index),
                     afterRound: Int(job.lease.step) - 1)
             }

@@ -67,10 +67,11 @@ enum ForeignCommands {
             ["sweep", "tune-parameters", "grid"],
             "write skein train --sweep FILE --model M --data D --output RUNS"
         ),
-        // An older skein had it.
+        // `bench` was a command; a release has no skein-lab.
         (
             ["bench", "benchmark", "chaos"],
-            "write skein-lab bench WHAT (`skein-lab bench --help` lists it); Scripts/build builds that program"
+            "write skein-lab bench WHAT (`skein-lab bench --help` lists it); `swift build -c release "
+                + "--product skein-lab` builds that program from the source"
         ),
     ]
 }

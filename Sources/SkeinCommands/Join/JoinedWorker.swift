@@ -32,12 +32,12 @@ struct JoinedWorker {
     }
 
     func run(_ io: CommandIO) throws {
-        let board = WorkerStatus()
-        try io.reporting(board) { try run(io, board, shouldStop: $0) }
+        let status = WorkerStatus()
+        try io.reporting(status) { try run(io, status, shouldStop: $0) }
     }
 
     private func run(
-        _ io: CommandIO, _ board: WorkerStatus, shouldStop: @escaping @Sendable () -> Bool
+        _ io: CommandIO, _ status: WorkerStatus, shouldStop: @escaping @Sendable () -> Bool
     ) throws {
         let log = io.log
         io.interrupt.listen {
@@ -54,13 +54,13 @@ struct JoinedWorker {
             case .interrupted: return try left(log)
             case .addresses(let addresses, let notice):
                 do {
-                    switch try work(at: addresses, card, log, board, shouldStop) {
+                    switch try work(at: addresses, card, log, status, shouldStop) {
                     case .complete: return log.info("the run is complete")
                     case .drained: return try left(log)
                     }
                 } catch let error where !(error is CommandError) {
                     let rest =
-                        board.hasJoined
+                        status.hasJoined
                         ? .zero
                         : options.patience * Self.firstPatience - (ContinuousClock.now - began)
                     guard try mayLookAgain(after: error, notice, began, rest, shouldStop) else {
@@ -220,7 +220,7 @@ struct JoinedWorker {
 
     /// Works for the coordinator until the run is complete or this task is asked to stop.
     private func work(
-        at addresses: [String], _ card: TaskCard, _ log: Log, _ board: WorkerStatus,
+        at addresses: [String], _ card: TaskCard, _ log: Log, _ status: WorkerStatus,
         _ shouldStop: @escaping @Sendable () -> Bool
     ) throws -> WorkerOutcome {
         var options = options
@@ -235,7 +235,7 @@ struct JoinedWorker {
                 return notice.addresses(for: card)
             }
         }
-        return try Worker(options, log: log).work(on: board, until: shouldStop)
+        return try Worker(options, log: log).work(on: status, until: shouldStop)
     }
 
     /// Whether the coordinator may be elsewhere, or there later.

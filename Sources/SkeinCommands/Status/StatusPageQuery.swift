@@ -56,14 +56,14 @@ enum StatusPageQuery {
         let loop = try EventLoop(name: "skein-network")
         defer { loop.stop() }
         let answer = Promise<Result<[UInt8], any Error>>()
-        let exchange = try Confined(to: loop) {
+        let asked = try Confined(to: loop) {
             PageRequest(request, name: name, patience: timeout, loop: loop, answer: answer)
         }
-        exchange.post { $0.begin(addresses) }
+        asked.post { $0.begin(addresses) }
         guard let result = answer.value(within: timeout / .seconds(1)) else {
             throw NodeError.noStatus(address: page.endpoint.text, detail: "no answer in time")
         }
-        try exchange.call { $0.end() }
+        try asked.call { $0.end() }
         return try body(of: result.get(), from: page)
     }
 

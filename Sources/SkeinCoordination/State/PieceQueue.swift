@@ -5,7 +5,7 @@ import SkeinBasics
 ///
 /// A piece that is in memory is sent to all who ask for it, and is there once. All pieces together,
 /// those being read included, never have more than `limit` bytes; a request beyond that waits until
-/// the system has taken another piece. Each worker has one place in the line, so one that asks for
+/// the system has taken another piece. Each worker has one place in the queue, so one that asks for
 /// much delays no other, and gets its pieces in the order in which it asked. A worker that takes
 /// nothing, or takes too long, while others wait is hung up on.
 package struct PieceQueue: Sendable {
@@ -52,7 +52,7 @@ package struct PieceQueue: Sendable {
     /// The workers that each piece is the next one for.
     private var wanted: [ModelRequest: [PeerID]] = [:]
     /// What to read next, each once: no more than there are workers that wait.
-    private(set) var line: [ModelRequest] = []
+    private(set) var queue: [ModelRequest] = []
     /// Workers whose next piece may be in memory.
     private var ready: [PeerID] = []
     /// Bytes of `loaded`.
@@ -72,7 +72,7 @@ package struct PieceQueue: Sendable {
     /// Whether a request waits until others have taken theirs.
     package var isShort: Bool {
         let idleBytes = idle.reduce(0) { $0 + (loaded[$1]?.message.count ?? 0) }
-        return bytes - idleBytes + pieceBytes > limit && !line.isEmpty
+        return bytes - idleBytes + pieceBytes > limit && !queue.isEmpty
     }
 
     /// A worker asks for a piece that exists.
@@ -92,7 +92,7 @@ package struct PieceQueue: Sendable {
         if loaded[piece] != nil {
             ready.append(peer)
         } else if wanted[piece] == nil, !reading.contains(piece) {
-            line.append(piece)
+            queue.append(piece)
         }
         wanted[piece, default: []].append(peer)
     }
@@ -100,10 +100,10 @@ package struct PieceQueue: Sendable {
     /// A piece to read now; nil: none is wanted, there is no room, or enough are being read.
     package mutating func next() -> ModelRequest? {
         guard reading.count < Limits.piecesRead else { return nil }
-        guard let piece = line.first else { return nil }
+        guard let piece = queue.first else { return nil }
         while bytes + pieceBytes > limit, !idle.isEmpty { forget(idle.removeFirst()) }
         guard bytes + pieceBytes <= limit else { return nil }
-        line.removeFirst()
+        queue.removeFirst()
         reading.insert(piece)
         return piece
     }
@@ -152,7 +152,7 @@ package struct PieceQueue: Sendable {
         wanted[piece]?.remove(at: place)
         guard wanted[piece]?.isEmpty == true else { return }
         wanted[piece] = nil
-        if loaded[piece] == nil { line.removeAll { $0 == piece } }
+        if loaded[piece] == nil { queue.removeAll { $0 == piece } }
     }
 
     /// The system has taken some of what waits for a worker: `pending` bytes are left.
@@ -206,7 +206,7 @@ package struct PieceQueue: Sendable {
     private mutating func forget(_ piece: ModelRequest) {
         loadedBytes -= loaded.removeValue(forKey: piece)?.message.count ?? 0
         // Asked for between its delivery and now; it is read again.
-        if wanted[piece] != nil { line.append(piece) }
+        if wanted[piece] != nil { queue.append(piece) }
     }
 
     /// Whether a worker waits here for others, and not for itself.

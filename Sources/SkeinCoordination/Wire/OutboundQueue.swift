@@ -26,7 +26,7 @@ package struct OutboundQueue: Sendable {
     /// Bytes of waiting messages that other queues may share, of which this one keeps each whole.
     package var sharedBytes: Int { urgent.sharedBytes + bulky.sharedBytes }
 
-    /// Puts a message into its line.
+    /// Puts a message into its queue.
     ///
     /// - Parameters:
     ///   - message: what to say.
@@ -35,7 +35,7 @@ package struct OutboundQueue: Sendable {
         add(EncodedMessage(message), term: term, isShared: false)
     }
 
-    /// Puts a message into its line; `isShared`: others may have it, too.
+    /// Puts a message into its queue; `isShared`: others may have it, too.
     package mutating func add(_ message: EncodedMessage, term: UInt32, isShared: Bool = true) {
         let waiting = QueuedMessage(message: message, term: term, isShared: isShared)
         if message.type.isUrgent { urgent.append(waiting) } else { bulky.append(waiting) }

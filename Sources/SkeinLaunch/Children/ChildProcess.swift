@@ -293,4 +293,15 @@ package enum ProgramFile {
         defer { free(path) }
         return String(cString: path)
     }
+
+    /// The real path of a program that this process may start; nil for a folder, a file that is not
+    /// executable, or nothing.
+    package static func program(at path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        var status = stat()
+        guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(real, X_OK) == 0
+        else { return nil }
+        return String(cString: real)
+    }
 }

@@ -77,18 +77,18 @@ struct Places {
 
     /// Of those that have waited longest, the first one of the host that has most of them: a host that
     /// opens connections without end loses its own.
-    private func crowded(_ line: WaitingQueue, _ client: (Int) -> Client) -> Int? {
+    private func crowded(_ queue: WaitingQueue, _ client: (Int) -> Client) -> Int? {
         var counts: [[UInt8]: Int] = [:]
-        for slot in line.prefix(Limits.crowd) { counts[client(slot).network, default: 0] += 1 }
+        for slot in queue.prefix(Limits.crowd) { counts[client(slot).network, default: 0] += 1 }
         let most = counts.values.max()
-        return line.first { counts[client($0).network] == most }
+        return queue.first { counts[client($0).network] == most }
     }
 
     /// The slowest of those that have done nothing for longest.
     private func slowest(
-        _ line: WaitingQueue, isKnown: Bool, _ client: (Int) -> Client
+        _ queue: WaitingQueue, isKnown: Bool, _ client: (Int) -> Client
     ) -> (slot: Int, pace: Double)? {
-        line.prefix(Limits.crowd).map { ($0, client($0)) }.filter { $0.1.isKnown == isKnown }
+        queue.prefix(Limits.crowd).map { ($0, client($0)) }.filter { $0.1.isKnown == isKnown }
             .min { $0.1.pace < $1.1.pace }.map { ($0.0, $0.1.pace) }
     }
 

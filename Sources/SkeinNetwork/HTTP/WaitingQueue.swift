@@ -48,7 +48,7 @@ struct WaitingQueue {
         count += 1
     }
 
-    /// Leaves; does nothing if it is not in the line.
+    /// Leaves; does nothing if it does not wait.
     mutating func leave(_ slot: Int) {
         guard contains(slot) else { return }
         let place = places[slot]

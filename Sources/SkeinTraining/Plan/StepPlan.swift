@@ -20,9 +20,8 @@ package struct PlannedStep: Sendable, Equatable {
 /// configuration and of the rows' lengths alone, never of who computes.
 ///
 /// Every epoch visits every training row once (of files with weights, those that it draws), in an order
-/// addressed by (seed, epoch); `batchSize`
-/// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be made
-/// without those before it, so a resumed run costs nothing extra.
+/// addressed by (seed, epoch); `batchSize` rows make a step, and the last, shorter step of an epoch is
+/// trained, too. Any step can be made without those before it, so a resumed run costs nothing extra.
 package struct StepPlan: Sendable {
     /// Threads that are expected to compute a step at once, wherever they are.
     package struct Slots: Sendable {

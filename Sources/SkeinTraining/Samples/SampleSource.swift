@@ -18,7 +18,7 @@ package struct SampleSource: Sendable {
     }
 
     /// Leaves all prompts without an answer, and metrics.jsonl without their lines.
-    package static let none = SampleSource(bytes: { _ in 0 }, maker: { _, _ in Silent() })
+    package static let silent = SampleSource(bytes: { _ in 0 }, maker: { _, _ in Silent() })
 
     private struct Silent: SampleMaking {
         func samples(_ parameters: [Float], step: Int, epoch: Int) -> [SampleMetrics] { [] }

@@ -197,33 +197,33 @@ struct LocalMessagesTests {
 
     @Test("a thread that waits for a state gets it, or learns that nobody wants it any more")
     func rebuilt() {
-        let rebuilt = RebuiltStates(workers: 2)
+        let held = HeldStates(workers: 2)
         let key = WorkKey(round: 2, index: 1)
         let replay = StateReplay(
             key: key, round: 0, stepsDone: 0, scheduledSteps: 1, state: [], outer: [], rounds: [])
         // Nobody waits for it yet.
-        rebuilt.receive(replay)
+        held.receive(replay)
         var asked: [WorkKey] = []
-        let found = rebuilt.replay(
+        let found = held.replay(
             for: key,
             asking: {
                 asked.append($0)
-                rebuilt.receive(replay)
+                held.receive(replay)
             }, isAbandoned: { false })
         #expect(found == replay && asked == [key])
-        #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+        #expect(held.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
         // One whose work is no longer wanted does not take what another one waits for.
-        let other = rebuilt.replay(
+        let other = held.replay(
             for: key,
             asking: { key in
-                #expect(rebuilt.wants(key))
-                #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
-                #expect(rebuilt.wants(key))
-                rebuilt.receive(replay)
-                #expect(!rebuilt.wants(key))
+                #expect(held.wants(key))
+                #expect(held.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+                #expect(held.wants(key))
+                held.receive(replay)
+                #expect(!held.wants(key))
             }, isAbandoned: { false })
         #expect(other == replay)
-        rebuilt.close()
-        #expect(rebuilt.replay(for: key, asking: { _ in }, isAbandoned: { false }) == nil)
+        held.close()
+        #expect(held.replay(for: key, asking: { _ in }, isAbandoned: { false }) == nil)
     }
 }

@@ -163,7 +163,7 @@ final class SimulatedRun: @unchecked Sendable {
         let training = ClusterTraining(
             job: simulated.job, directory: directory, shellHandle: shellHandle, inbox: inbox,
             log: log,
-            samples: .none, now: { [world] in world.instant },
+            samples: .silent, now: { [world] in world.instant },
             beside: BesideRun { [self] in beside($0) })
         let ending = try training.run(
             report: { [self] in try take($0) }, shouldStop: { false })

@@ -63,7 +63,7 @@ struct IdleWorkerTests {
             let node = try CoordinatorNode(
                 job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
-                version: "test", log: Log(), samples: .none)
+                version: "test", log: Log(), samples: .silent)
             let workers = try (0..<4).map {
                 try Worker(node.address, model: directory + "/tiny.gguf", name: "w\($0)")
             }

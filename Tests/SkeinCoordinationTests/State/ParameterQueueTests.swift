@@ -3,11 +3,11 @@ import Testing
 @testable import SkeinCoordination
 
 @Suite("parameters on their way to workers")
-struct ParameterLineTests {
+struct ParameterQueueTests {
     private let peer = PeerID(1)
 
-    /// A line whose methods can stand in expectations.
-    private final class Line {
+    /// A queue whose methods can stand in expectations.
+    private final class Told {
         private var line = ParameterQueue()
 
         typealias Said = [ParameterQueue.Directive]
@@ -46,8 +46,8 @@ struct ParameterLineTests {
     private func key(_ index: UInt32) -> WorkKey { WorkKey(round: 1, index: index) }
 
     /// A line with one worker that has just been sent version `version` in full.
-    private func started(_ version: UInt64 = 1) -> Line {
-        let line = Line()
+    private func started(_ version: UInt64 = 1) -> Told {
+        let line = Told()
         #expect(line.publish(Self.publication(version)) == [])
         #expect(
             line.joined(peer, version: 0, digest: Ready.noDigest)
@@ -70,7 +70,7 @@ struct ParameterLineTests {
             (3, Self.digest(4), 0), (2, Self.digest(2), 0), (5, Self.digest(5), 0),
             (0, Self.digest(4), 0), (.max, Self.digest(4), 0),
         ] as [(UInt64, [UInt8], UInt64?)] {
-            let line = Line()
+            let line = Told()
             _ = line.publish(Self.publication(4))
             let said = line.joined(peer, version: version, digest: digest)
             #expect(said == from.map { [.parameters(peer, from: $0)] } ?? [], "\(version)")
@@ -79,7 +79,7 @@ struct ParameterLineTests {
 
     @Test("leases wait for parameters that cannot be sent yet, and go out in order")
     func waiting() {
-        let line = Line()
+        let line = Told()
         _ = line.publish(Self.publication(3, hasWhole: false))
         #expect(
             line.joined(peer, version: 0, digest: Ready.noDigest)

@@ -3,7 +3,7 @@ import Testing
 @testable import SkeinCoordination
 
 @Suite("pieces of the model on their way to workers")
-struct PieceLineTests {
+struct PieceQueueTests {
     /// Pieces of 1,000 bytes with their message's head.
     private static let pieceBytes = 1000
 
@@ -233,7 +233,7 @@ struct PieceLineTests {
                     pending[to, default: 0] += Self.pieceBytes + FrameHeader.byteCount
                 }
                 #expect(line.bytes <= 5 * Self.pieceBytes, "seed \(seed)")
-                #expect(line.line.count <= 8, "seed \(seed)")
+                #expect(line.queue.count <= 8, "seed \(seed)")
             }
             for _ in 0..<200 {
                 for peer in 0..<8 as Range<UInt64> { line.left(PeerID(peer), pending: 0) }

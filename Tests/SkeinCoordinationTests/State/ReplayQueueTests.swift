@@ -3,7 +3,7 @@ import Testing
 @testable import SkeinCoordination
 
 @Suite("replays on their way to workers")
-struct ReplayLineTests {
+struct ReplayQueueTests {
     private func request(_ peer: UInt64, _ index: UInt32 = 0) -> ReplayQueue.Request {
         ReplayQueue.Request(peer: PeerID(peer), key: WorkKey(round: 1, index: index))
     }

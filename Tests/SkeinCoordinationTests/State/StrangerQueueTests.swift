@@ -3,7 +3,7 @@ import Testing
 @testable import SkeinCoordination
 
 @Suite("peers that have not proved the token")
-struct StrangerLineTests {
+struct StrangerQueueTests {
     /// Lets peers come from an address each: "a" 3 times and "b" once is "aaab".
     private static func line(_ sources: String) -> StrangerQueue {
         var line = StrangerQueue()

@@ -3,7 +3,7 @@ import Testing
 @testable import SkeinNetwork
 
 @Suite("a waiting line")
-struct WaitingLineTests {
+struct WaitingQueueTests {
     @Test("who joined first is first, and anybody may leave", arguments: 1...10)
     func order(seed: Int) {
         var state = UInt64(seed)

@@ -83,7 +83,7 @@ struct SessionBench {
             RunRequest(
                 configuration: configuration, model: .path(model.path), data: rows,
                 output: place(name), tokenCache: nil), resuming: resuming,
-            samples: .none)
+            samples: .silent)
         return try run.run(report: { _ in }, shouldStop: { false })
     }
 

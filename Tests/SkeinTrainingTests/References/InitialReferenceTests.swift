@@ -35,7 +35,7 @@ struct InitialReferenceTests {
             _ change: (inout TrainingConfiguration) -> Void
         ) throws -> (digest: String, losses: [Int: Double], validations: [Int: Double]) {
             let run = try TrainingRun(
-                request(output, change), resuming: resuming, samples: .none)
+                request(output, change), resuming: resuming, samples: .silent)
             let ending = try run.run(
                 report: {
                     guard case .loop(.step(let line, _)) = $0, line.step > last else { return }

@@ -26,7 +26,7 @@ import Testing
             data: directory + "/rows.jsonl", output: directory + "/" + output, tokenCache: nil)
         let validations = Mutex([Int]())
         let isReady = Mutex(false)
-        let ending = try TrainingRun(request, resuming: resuming, samples: .none).run(
+        let ending = try TrainingRun(request, resuming: resuming, samples: .silent).run(
             report: { event in
                 switch event {
                 case .ready: isReady.withLock { $0 = true }

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// The footer of a Parquet file.
 struct FileMetadata {
     let schema: Schema
@@ -45,7 +47,8 @@ struct FileMetadata {
         }
         guard let schema else { throw reader.damaged("has no schema") }
         guard counted == claimed else {
-            throw reader.damaged("claims \(claimed) rows, and its row groups have \(counted)")
+            throw reader.damaged(
+                "claims \(Figures.count(claimed, "row")), and its row groups have \(counted)")
         }
         self.schema = schema
         self.groups = groups

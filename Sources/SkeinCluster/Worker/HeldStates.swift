@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinTraining
 
 /// The logical workers' states of a worker, and what has come to rebuild those that it lacks.
-final class RebuiltStates: Sendable {
+final class HeldStates: Sendable {
     /// A thread that waits for a replay. Two may wait for the same lease: one whose work is no longer
     /// wanted may not know it yet.
     private struct Thread: Sendable {
