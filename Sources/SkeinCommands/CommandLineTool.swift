@@ -38,7 +38,12 @@ package struct CommandLineTool: Sendable {
     /// Runs the process's command line and returns its exit status.
     package func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
         if program.name == Program.skein.name {
-            do { try LabProgram.takeOver(words) } catch { return report(error, .process(nil)) }
+            do {
+                try LabProgram.takeOver(words)
+            } catch {
+                defer { Log.flush() }
+                return report(error, .process(nil))
+            }
         }
         // If the reader goes away, the write must fail instead of killing the process: a long run
         // must not end because somebody looked at its first lines with `head`.

@@ -62,6 +62,33 @@ struct BenchTests {
         }
     }
 
+    @Test("without a skein-lab that starts, skein bench says so")
+    func noLab() throws {
+        // A link beside it and no copy: a file that was just written cannot be started while another
+        // test's child, which was forked meanwhile, holds it open.
+        let binary = try TestPaths.binary
+        let directory = binary + "-alone-" + UUID().uuidString
+        let files = FileManager.default
+        try files.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        defer { try? files.removeItem(atPath: directory) }
+        let (skein, lab) = (directory + "/skein", directory + "/skein-lab")
+        try files.linkItem(atPath: binary, toPath: skein)
+        func expectAdvice() throws {
+            let ending = try SkeinProcess.run(["bench"], by: skein)
+            #expect(ending.status == 64 && ending.error.contains("write skein-lab bench WHAT"))
+        }
+        try expectAdvice()
+        try files.createSymbolicLink(atPath: lab, withDestinationPath: "skein")
+        try expectAdvice()
+        try files.removeItem(atPath: lab)
+        try #require(
+            files.createFile(
+                atPath: lab, contents: Data("#!/nonexistent\n".utf8),
+                attributes: [.posixPermissions: 0o755]))
+        let ending = try SkeinProcess.run(["bench"], by: skein)
+        #expect(ending.status == 74 && ending.error.hasPrefix("error: cannot start"))
+    }
+
     @Test("chaos goes on while hashes are equal, and ends at the first other adapter")
     func chaos() throws {
         try Workbench.with { bench in
