@@ -1,4 +1,4 @@
-/// Sizes that somebody else has named: what does not fit is `Int.max` and never a trap.
+/// Sizes that a file or a peer has named: what does not fit is `Int.max` and never a trap.
 extension Int {
     /// The sum of two numbers that are not negative.
     package func saturatingPlus(_ other: Int) -> Int {

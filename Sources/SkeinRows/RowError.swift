@@ -19,7 +19,7 @@ package enum RowError: Error, Equatable {
     case severalDataFiles(directory: String, names: [String])
     /// A folder that `save_to_disk` of Python's `datasets` wrote.
     case savedDataset(directory: String)
-    /// Of the parts of a data set, some are missing, or there are those of two.
+    /// Some parts of a data set are missing, or there are those of two.
     case badShards(directory: String, names: [String])
     /// `--option` names several files in a way that cannot be followed.
     case badDataList(option: String, problem: DataListProblem)

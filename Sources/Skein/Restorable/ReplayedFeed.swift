@@ -2,7 +2,7 @@ import Synchronization
 
 /// Passes elements to any number of asynchronous sequences, each of which begins with the first.
 ///
-/// A task has begun before anybody can listen to it, so what was sent before counts as well.
+/// A task has begun before a program can listen to it, so what was sent before counts as well.
 final class ReplayedFeed<Element: Sendable>: Sendable {
     /// Most elements that are remembered, and that wait for one listener; beyond that the oldest
     /// are dropped.

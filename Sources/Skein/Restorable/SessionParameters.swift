@@ -5,7 +5,7 @@ import Foundation
 /// Only `iterations` shapes the result.
 public struct SessionParameters: Sendable, Equatable {
     /// The folder that holds the progress; a run directory of `skein train`. nil: a temporary one,
-    /// which is removed when nobody refers to the session, its task or its result any more. A program
+    /// which is removed when nothing refers to the session, its task or its result any more. A program
     /// that ends before that, by `exit` or a signal, leaves it in the folder for temporary files.
     public var sessionDirectory: URL?
     /// Training iterations between two reports; 1 or more.

@@ -182,7 +182,7 @@ public final class UpdateTask: Sendable {
         }
     }
 
-    /// On the task's thread: calls the handler and waits until somebody lets the task go on.
+    /// On the task's thread: calls the handler and waits until the task may go on.
     private func pause(_ moment: SessionRun.Moment) {
         let (event, metrics, rate) = Context.facts(of: moment)
         guard let handler = handlers.progressHandler, handlers.events.contains(event) else {
