@@ -34,9 +34,10 @@ struct ConversationFile: Sendable, Equatable {
         let json: JSONValue
         do {
             json = try JSONValue(parsing: text.utf8)
-        } catch JSONFlaw.tooDeep(let limit) where text.hasPrefix("[") || text.hasPrefix("{") {
-            throw .badField("messages", expected: "nested at most \(limit) deep")
         } catch {
+            if case .tooDeep(let limit) = error.kind, text.hasPrefix("[") || text.hasPrefix("{") {
+                throw .badField("messages", expected: "nested at most \(limit) deep")
+            }
             // Other text is what a user says.
             return nil
         }

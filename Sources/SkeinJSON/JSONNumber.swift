@@ -1,38 +1,19 @@
 extension JSONValue {
     package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
 
-    /// A number that is whole, however it is written; nil for anything else, and for what does not
-    /// fit.
-    package var integer: Int? {
-        guard case .number(let text) = self else { return nil }
-        return Int(text) ?? Self.whole(text)
+    /// The shortest digits that read back as the same value, without a point if it is whole; NaN and
+    /// infinity become null, as JSON has no numbers for them.
+    package static func decimal(_ value: Double) -> JSONValue {
+        guard value.isFinite else { return .null }
+        let text = value.description
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// The whole number that a text with a point or an exponent says exactly: a double would take
-    /// 9007199254740993.0 for its neighbour.
-    private static func whole(_ text: String) -> Int? {
-        let isNegative = text.utf8.first == UInt8(ascii: "-")
-        let parts = text.utf8.dropFirst(isNegative ? 1 : 0)
-            .split(maxSplits: 1, omittingEmptySubsequences: false) {
-                $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E")
-            }
-        let sides = parts[0].split(
-            separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-        let spelled = Array(sides.joined())
-        let digits = spelled.drop { $0 == UInt8(ascii: "0") }
-        if digits.isEmpty { return spelled.isEmpty ? nil : 0 }
-        guard let power = parts.count == 1 ? 0 : Int(String(Substring(parts[1]))),
-            abs(Double(power)) < 1e15
-        else { return nil }
-        var kept = Array(digits)
-        while kept.last == UInt8(ascii: "0") { kept.removeLast() }
-        let fraction = sides.count == 1 ? 0 : sides[1].count
-        let zeros = power - fraction + (digits.count - kept.count)
-        // No Int has 20 digits.
-        guard zeros >= 0, kept.count + zeros < 20 else { return nil }
-        return Int(
-            (isNegative ? "-" : "") + String(decoding: kept, as: UTF8.self)
-                + String(repeating: "0", count: zeros))
+    /// A number that is whole, however it is written, exactly; nil for anything else, and for what does
+    /// not fit.
+    package var integer: Int? {
+        guard case .number(let text) = self else { return nil }
+        return Int(text) ?? ExactDecimal(json: text)?.int
     }
 
     /// A finite number.

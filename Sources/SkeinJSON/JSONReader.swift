@@ -1,62 +1,15 @@
-/// Where and why a text is no JSON that was wanted. Offsets count bytes from 0.
-package enum JSONFlaw: Error, Equatable {
-    case malformed(offset: Int)
-    /// The string that begins there is not UTF-8.
-    case notUTF8(offset: Int)
-    /// The name that begins there stands twice in its object.
-    case repeatedName(offset: Int)
-    case tooDeep(limit: Int)
-    case tooLarge(limit: Int)
-}
-
-/// What a reader takes.
-package struct JSONRules: Sendable {
-    /// Lists and objects in each other.
-    package var depth: Int
-    /// Bytes of the text.
-    package var bytes: Int
-    /// Whether of fields with one name the last one counts, as in most readers; else they are a flaw.
-    package var takesLast: Bool
-    /// Whether a byte order mark may stand at the beginning.
-    package var takesMark: Bool
-    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers, as for Python's reader.
-    package var takesNonFinite: Bool
-
-    /// RFC 8259, and nothing else.
-    package init(
-        depth: Int, bytes: Int = .max, takesLast: Bool = false, takesMark: Bool = false,
-        takesNonFinite: Bool = false
-    ) {
-        self.depth = depth
-        self.bytes = bytes
-        self.takesLast = takesLast
-        self.takesMark = takesMark
-        self.takesNonFinite = takesNonFinite
-    }
-
-    /// What Python's `json.loads` takes.
-    package static func python(depth: Int) -> JSONRules {
-        JSONRules(depth: depth, takesLast: true, takesNonFinite: true)
-    }
-}
-
 /// Reads JSON (RFC 8259) strictly, no deeper than it is told.
-package struct JSONReader {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private let rules: JSONRules
-    private var position = 0
-
+package enum JSONReader {
     /// A whole text.
     package static func read(
         _ bytes: UnsafeRawBufferPointer, _ rules: JSONRules
     ) throws(JSONFlaw) -> JSONValue {
-        guard bytes.count <= rules.bytes else { throw .tooLarge(limit: rules.bytes) }
-        var reader = JSONReader(bytes: bytes.bindMemory(to: UInt8.self), rules: rules)
-        if rules.takesMark, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
-        let value = try reader.value(depth: 0)
-        reader.skipSpace()
-        guard reader.position == bytes.count else { throw reader.malformed }
-        return value
+        let bytes = bytes.bindMemory(to: UInt8.self)
+        var pass = JSONPass(
+            bytes, at: try start(bytes, rules), rules, sink: JSONBuilder(bytes, rules.names))
+        try pass.value()
+        try pass.end()
+        return pass.sink.result ?? .null
     }
 
     /// The same.
@@ -66,196 +19,216 @@ package struct JSONReader {
         }
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>, rules: JSONRules) {
-        self.bytes = bytes
-        self.rules = rules
-    }
-
-    private var malformed: JSONFlaw { .malformed(offset: position) }
-
-    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipSpace() {
-        while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
-            position += 1
+    /// Where the text begins.
+    private static func start(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ rules: JSONRules
+    ) throws(JSONFlaw) -> Int {
+        guard bytes.count <= rules.bytes else {
+            throw JSONFlaw(.tooLarge(limit: rules.bytes), at: rules.bytes)
         }
+        return rules.takesMark && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    private mutating func take(_ wanted: Unicode.Scalar) -> Bool {
-        skipSpace()
-        guard byte == UInt8(ascii: wanted) else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func takeWord(_ word: StaticString) -> Bool {
-        let isThere = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
-        if isThere { position += word.utf8CodeUnitCount }
-        return isThere
-    }
-
-    private mutating func value(depth: Int) throws(JSONFlaw) -> JSONValue {
-        guard depth < rules.depth else { throw .tooDeep(limit: rules.depth) }
-        skipSpace()
-        switch byte {
-        case UInt8(ascii: "\""): return .text(try string())
-        case UInt8(ascii: "{"): return .object(try object(depth: depth))
-        case UInt8(ascii: "["):
-            position += 1
-            var items: [JSONValue] = []
-            if take("]") { return .list(items) }
-            repeat { items.append(try value(depth: depth + 1)) } while take(",")
-            guard take("]") else { throw malformed }
-            return .list(items)
-        case .some(let byte) where byte == UInt8(ascii: "-") || Self.isDigit(byte):
-            if rules.takesNonFinite, takeWord("-Infinity") { return .number("-Infinity") }
-            return .number(try number())
-        default:
-            if takeWord("null") { return .null }
-            if takeWord("true") { return .bool(true) }
-            if takeWord("false") { return .bool(false) }
-            if rules.takesNonFinite {
-                if takeWord("NaN") { return .number("NaN") }
-                if takeWord("Infinity") { return .number("Infinity") }
+    /// A text, or the beginning of one, which may end anywhere, even inside of a character.
+    ///
+    /// - Parameters:
+    ///   - bytes: of the text.
+    ///   - isWhole: whether no more bytes follow: the text may be a number that ends where it does.
+    ///   - rules: what is taken.
+    /// - Returns: what the text says so far.
+    /// - Throws: what no JSON begins with.
+    package static func partial(
+        _ bytes: UnsafeRawBufferPointer, isWhole: Bool, _ rules: JSONRules
+    ) throws(JSONFlaw) -> JSONPartial {
+        let bytes = bytes.bindMemory(to: UInt8.self)
+        var pass = JSONPass(
+            bytes, at: try start(bytes, rules), rules, lastNumber: isWhole ? .alone : .never,
+            sink: JSONBuilder(bytes, rules.names))
+        do {
+            try pass.value()
+            try pass.end()
+            return JSONPartial(value: pass.sink.result ?? .null, isComplete: true, spine: [])
+        } catch {
+            guard case .malformed = error.kind, error.offset == bytes.count else { throw error }
+        }
+        var last: JSONValue?
+        if !pass.string.hasEnded {
+            let quote = pass.string.quote
+            let content = UnsafeBufferPointer(rebasing: bytes[(quote + 1)...])
+            guard let text = JSONLiteral.beginning(content) else {
+                throw JSONFlaw(.notUTF8, at: quote)
             }
-            throw malformed
+            if !pass.string.isName { last = .text(text) }
+        }
+        return try pass.sink.unfinished(last)
+    }
+
+    /// The same.
+    package static func partial(
+        _ bytes: [UInt8], isWhole: Bool, _ rules: JSONRules
+    ) throws(JSONFlaw) -> JSONPartial {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(JSONFlaw) in
+            try partial(UnsafeRawBufferPointer(bytes), isWhole: isWhole, rules)
         }
     }
 
-    /// Objects with more fields are looked up in a table; most have a few.
-    private static let fewFields = 8
+    // MARK: - Places
 
-    private mutating func object(depth: Int) throws(JSONFlaw) -> [JSONField] {
-        position += 1
-        var fields: [JSONField] = []
-        // By the bytes of the name: texts are equal in Swift when they look alike.
-        var places: [[UInt8]: Int] = [:]
-        if take("}") { return fields }
-        repeat {
-            skipSpace()
-            guard byte == UInt8(ascii: "\"") else { throw malformed }
-            let start = position
-            let name = try string()
-            guard take(":") else { throw malformed }
-            let field = JSONField(name: name, value: try value(depth: depth + 1))
-            let earlier =
-                fields.count <= Self.fewFields
-                ? fields.firstIndex { $0.name.isSame(as: name) } : places[Array(name.utf8)]
-            if let earlier {
-                guard rules.takesLast else { throw .repeatedName(offset: start) }
-                fields[earlier] = field
-                continue
-            }
-            fields.append(field)
-            if fields.count == Self.fewFields + 1 {
-                for (place, field) in fields.enumerated() { places[Array(field.name.utf8)] = place }
-            } else if fields.count > Self.fewFields {
-                places[Array(name.utf8)] = fields.count - 1
-            }
-        } while take(",")
-        guard take("}") else { throw malformed }
-        return fields
+    /// Where the next byte stands that is no blank; the end of the text if there is none.
+    package static func blanks(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        var pass = JSONPass(bytes, at: start, JSONRules(depth: 0), sink: NoSink())
+        pass.blanks()
+        return pass.position
     }
 
-    private mutating func number() throws(JSONFlaw) -> String {
-        let start = position
-        if byte == UInt8(ascii: "-") { position += 1 }
-        let whole = digits()
-        guard whole == 1 || whole > 1 && bytes[position - whole] != UInt8(ascii: "0") else {
-            throw malformed
-        }
-        if byte == UInt8(ascii: ".") {
-            position += 1
-            guard digits() > 0 else { throw malformed }
-        }
-        if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
-            position += 1
-            if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { position += 1 }
-            guard digits() > 0 else { throw malformed }
-        }
-        return String(decoding: bytes[start..<position], as: UTF8.self)
+    /// Passes one value and the blanks before it, and makes nothing of it. UTF-8 is not checked, and of
+    /// the rules neither names nor bytes count.
+    ///
+    /// - Parameters:
+    ///   - bytes: in which the value stands.
+    ///   - start: where to begin.
+    ///   - rules: what is taken.
+    /// - Returns: where the value ends.
+    /// - Throws: where it is no JSON.
+    package static func skip(
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ rules: JSONRules
+    ) throws(JSONFlaw) -> Int {
+        var pass = JSONPass(bytes, at: start, rules, sink: NoSink())
+        try pass.value()
+        return pass.position
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    /// Where the members of an object stand, in their order, those of the same name too. UTF-8 is not
+    /// checked.
+    ///
+    /// - Parameters:
+    ///   - bytes: a whole text.
+    ///   - rules: what is taken.
+    /// - Returns: nil if it is another value than an object.
+    /// - Throws: where it is no JSON.
+    package static func members(
+        of bytes: UnsafeRawBufferPointer, _ rules: JSONRules
+    ) throws(JSONFlaw) -> [JSONMember]? {
+        let bytes = bytes.bindMemory(to: UInt8.self)
+        var pass = JSONPass(bytes, at: try start(bytes, rules), rules, sink: MemberList())
+        try pass.value()
+        try pass.end()
+        return pass.sink.isObject ? pass.sink.members : nil
     }
 
-    /// Takes digits and counts them.
-    private mutating func digits() -> Int {
-        let start = position
-        while let byte, Self.isDigit(byte) { position += 1 }
-        return position - start
-    }
-
-    private mutating func string() throws(JSONFlaw) -> String {
-        let quote = position
-        position += 1
-        var text: [UInt8] = []
-        var copied = position
-        while let byte {
-            switch byte {
-            case UInt8(ascii: "\""):
-                let rest = bytes[copied..<position]
-                position += 1
-                let string: String?
-                if text.isEmpty {
-                    string = String(validating: rest, as: UTF8.self)
-                } else {
-                    text += rest
-                    string = String(validating: text, as: UTF8.self)
-                }
-                guard let string else { throw .notUTF8(offset: quote) }
-                return string
-            case UInt8(ascii: "\\"):
-                text += bytes[copied..<position]
-                position += 1
-                try escape(into: &text)
-                copied = position
-            case 0..<0x20: throw malformed
-            default: position += 1
+    /// Where the value stands that names lead to, from object to object.
+    ///
+    /// - Parameters:
+    ///   - path: names; with none of them, the value is the whole text.
+    ///   - bytes: a whole text.
+    ///   - rules: those of the names hold on the way. With `all`, the first one counts.
+    /// - Returns: nil if there is no such value.
+    /// - Throws: where it is no JSON.
+    package static func place(
+        of path: [String], in bytes: UnsafeRawBufferPointer, _ rules: JSONRules
+    ) throws(JSONFlaw) -> Range<Int>? {
+        let text = bytes.bindMemory(to: UInt8.self)
+        let first = blanks(text, from: try start(text, rules))
+        var place = first..<(try skip(text, from: first, rules))
+        for name in path {
+            let start = place.lowerBound
+            let inner = UnsafeRawBufferPointer(rebasing: bytes[place])
+            do throws(JSONFlaw) {
+                guard let value = try value(of: name, in: inner, rules) else { return nil }
+                place = (start + value.lowerBound)..<(start + value.upperBound)
+            } catch {
+                throw JSONFlaw(error.kind, at: start + error.offset)
             }
         }
-        throw malformed
+        return place
     }
 
-    private mutating func escape(into text: inout [UInt8]) throws(JSONFlaw) {
-        guard let kind = byte else { throw malformed }
-        position += 1
-        switch kind {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            var code = try unit()
-            if (0xD800..<0xDC00).contains(code) {
-                guard takeWord("\\u") else { throw malformed }
-                let low = try unit()
-                guard (0xDC00..<0xE000).contains(low) else { throw malformed }
-                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+    /// Where a member's value stands.
+    private static func value(
+        of name: String, in bytes: UnsafeRawBufferPointer, _ rules: JSONRules
+    ) throws(JSONFlaw) -> Range<Int>? {
+        var found: Range<Int>?
+        for member in try members(of: bytes, rules) ?? [] {
+            guard try string(bytes, member.name).isSame(as: name) else { continue }
+            if found != nil, rules.names == .refused {
+                throw JSONFlaw(.repeatedName, at: member.name.lowerBound - 1)
             }
-            guard let scalar = Unicode.Scalar(code) else { throw malformed }
-            text += String(scalar).utf8
-        default: throw malformed
+            if found == nil || rules.names == .last { found = member.value }
         }
+        return found
     }
 
-    /// Four hexadecimal digits.
-    private mutating func unit() throws(JSONFlaw) -> UInt32 {
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            let digit: UInt8
-            switch byte {
-            case .some(let byte) where Self.isDigit(byte): digit = byte - 0x30
-            case .some(let byte) where (0x61...0x66).contains(byte | 0x20):
-                digit = (byte | 0x20) - 0x61 + 10
-            default: throw malformed
-            }
-            value = value << 4 | UInt32(digit)
-            position += 1
-        }
-        return value
+    /// The text of a name of `members`.
+    package static func string(
+        _ bytes: UnsafeRawBufferPointer, _ place: Range<Int>
+    ) throws(JSONFlaw) -> String {
+        let content = UnsafeRawBufferPointer(rebasing: bytes[place])
+        guard
+            let text = JSONLiteral.text(
+                content.bindMemory(to: UInt8.self), hasEscapes: content.contains(0x5C))
+        else { throw JSONFlaw(.notUTF8, at: place.lowerBound - 1) }
+        return text
     }
+}
+
+/// A text, or what it says so far.
+package struct JSONPartial: Sendable, Equatable {
+    /// Strings are as they stand, and lists and objects lack what has not begun. Null if nothing has.
+    package var value: JSONValue
+    /// Whether the text ended after its value.
+    package var isComplete: Bool
+    /// If it did not: the place of what is not complete in the value, the place of what is not complete
+    /// in that, and so on. The rest is complete.
+    package var spine: [Int]
+}
+
+/// Where a member of an object stands.
+package struct JSONMember: Sendable, Equatable {
+    /// What stands between the quotes.
+    package var name: Range<Int>
+    package var value: Range<Int>
+}
+
+private struct NoSink: JSONSink {
+    mutating func open(isObject: Bool, at place: Int) {}
+    mutating func close(before end: Int) {}
+    mutating func name(_ content: Range<Int>, hasEscapes: Bool) {}
+    mutating func text(_ content: Range<Int>, hasEscapes: Bool) {}
+    mutating func number(_ place: Range<Int>) {}
+    mutating func word(_ word: JSONWord, _ place: Range<Int>) {}
+}
+
+/// Collects the members of the outermost object.
+private struct MemberList: JSONSink {
+    var members: [JSONMember] = []
+    var isObject = false
+    private var depth = 0
+    private var name = 0..<0
+    private var start = 0
+
+    private mutating func add(_ place: Range<Int>) {
+        if depth == 1 { members.append(JSONMember(name: name, value: place)) }
+    }
+
+    mutating func open(isObject: Bool, at place: Int) {
+        if depth == 0 { self.isObject = isObject }
+        if depth == 1 { start = place }
+        depth += 1
+    }
+
+    mutating func close(before end: Int) {
+        depth -= 1
+        add(start..<end)
+    }
+
+    mutating func name(_ content: Range<Int>, hasEscapes: Bool) {
+        if depth == 1 { name = content }
+    }
+
+    mutating func text(_ content: Range<Int>, hasEscapes: Bool) {
+        add((content.lowerBound - 1)..<(content.upperBound + 1))
+    }
+
+    mutating func number(_ place: Range<Int>) { add(place) }
+    mutating func word(_ word: JSONWord, _ place: Range<Int>) { add(place) }
 }

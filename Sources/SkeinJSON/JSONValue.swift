@@ -96,5 +96,7 @@ extension String {
     /// Whether two names or texts have the same code points. `==` also holds for other spellings of
     /// the same characters (an e with an accent as one code point or as two), which JSON, tokenizers and
     /// models tell apart.
-    package func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func isSame(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
 }

@@ -1,3 +1,4 @@
+import SkeinJSON
 import Testing
 
 @testable import SkeinGrammar

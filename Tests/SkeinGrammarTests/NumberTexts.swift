@@ -1,3 +1,4 @@
+import SkeinJSON
 @testable import SkeinGrammar
 
 /// A network of numbers and the texts that it writes, by trying: the plainest reading of edges and

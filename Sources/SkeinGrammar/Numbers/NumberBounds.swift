@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// Which numbers a schema allows: an interval, and whether only integers or multiples of one.
 struct NumberBounds: Hashable, Sendable {
     var minimum: ExactDecimal?

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// What the digits before a place in a number's text mean for those after it. Places with the same
 /// future are equal as far as this is cheap to see, so that they share a node.
 struct NumberPlace: Hashable {

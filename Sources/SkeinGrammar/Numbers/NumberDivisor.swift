@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// `multipleOf`: `value` / 10^`scale`, no more digits after the point than that needs, and `value` in
 /// 1...`GrammarLimits.divisor` (`scaledDivisor` where there is a scale).
 struct NumberDivisor: Hashable, Sendable {
@@ -10,7 +12,7 @@ struct NumberDivisor: Hashable, Sendable {
     init?(_ number: ExactDecimal) {
         let scale = number.fractionCount
         guard scale <= GrammarLimits.significantDigits, !number.isNegative,
-            let value = number.shifted(by: scale).integer
+            let value = number.shifted(by: scale).int
         else { return nil }
         self.init(checking: value, scale: scale)
     }
@@ -57,7 +59,4 @@ extension ExactDecimal {
     func shifted(by places: Int) -> ExactDecimal {
         ExactDecimal(isNegative: isNegative, digits: digits, exponent: exponent + places)
     }
-
-    /// The value of a whole number that is no larger than `Int` holds.
-    var integer: Int? { isInteger && fitsBounds ? Int(description) : nil }
 }

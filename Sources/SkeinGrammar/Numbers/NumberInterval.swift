@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// The values that a network of numbers writes: bounds whose missing sides are filled in and that
 /// are rounded inwards to what a text can say.
 ///

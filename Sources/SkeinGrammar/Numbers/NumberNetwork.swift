@@ -1,3 +1,5 @@
+import SkeinJSON
+
 extension NetworkBuilder {
     /// Writes the JSON texts of the numbers within bounds, each in every way that these rules allow:
     ///

@@ -10,13 +10,14 @@ package enum GrammarJSON {
         _ bytes: [UInt8], limit: Int = GrammarLimits.sourceBytes, takesLast: Bool = false
     ) throws(GrammarError) -> JSONValue {
         let rules = JSONRules(
-            depth: GrammarLimits.jsonDepth, bytes: limit, takesLast: takesLast, takesMark: true)
+            depth: GrammarLimits.jsonDepth, bytes: limit, names: takesLast ? .last : .refused,
+            takesMark: true)
         do {
             return try JSONReader.read(bytes, rules)
         } catch {
-            switch error {
-            case .malformed(let offset), .notUTF8(let offset), .repeatedName(let offset):
-                throw .malformed(offset: offset)
+            switch error.kind {
+            case .malformed, .notUTF8, .halfOfPair, .repeatedName:
+                throw .malformed(offset: error.offset)
             case .tooDeep(let limit): throw .tooDeep(limit: limit)
             case .tooLarge(let limit): throw .tooLarge(what: .source, limit: limit, pointer: "")
             }

@@ -34,7 +34,7 @@ struct KeywordReader {
     /// A whole number from 0, written as one or as 2.0.
     func count() throws(GrammarError) -> Int {
         guard case .number(let text) = value, let number = ExactDecimal(json: text),
-            let count = number.integer, count >= 0
+            let count = number.int, count >= 0
         else { throw bad("a whole number from 0 to \(Int.max)") }
         return count
     }

@@ -19,7 +19,7 @@ extension SchemaCompiler {
     /// A value that has no parts, as it is written: a number without an exponent where that is short.
     private func word(_ value: JSONValue) -> String {
         guard case .number(let text) = value, let number = ExactDecimal(json: text),
-            number.fitsBounds
+            number.isPlain
         else { return value.written }
         return number.description
     }

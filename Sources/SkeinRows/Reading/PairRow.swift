@@ -105,13 +105,13 @@ struct ReadRow {
         do {
             value = try JSONReader.read(line, .python(depth: Limits.rowDepth))
         } catch {
-            switch error {
+            switch error.kind {
             case .notUTF8: throw .notUTF8
             case .tooDeep(let limit):
                 throw .notJSON(detail: "more than \(limit) nested lists and objects")
-            case .malformed(let offset), .repeatedName(let offset):
+            case .malformed, .halfOfPair, .repeatedName:
                 throw String(validating: line, as: UTF8.self) == nil
-                    ? .notUTF8 : .notJSON(detail: "at byte \(offset)")
+                    ? .notUTF8 : .notJSON(detail: "at byte \(error.offset)")
             case .tooLarge(let limit): throw .tooLong(bytes: line.count, limit: limit)
             }
         }

@@ -111,9 +111,9 @@ private struct CodedJSON: Codable {
         } else if let int = try? container.decode(Int.self) {
             value = .number(String(int))
         } else if let number = (try? container.decode(Decimal.self)).flatMap(NumberText.init) {
-            value = .number(number.normal.text)
+            value = .number(number.normal.description)
         } else if let number = NumberText(try container.decode(Double.self)) {
-            value = .number(number.normal.text)
+            value = .number(number.normal.description)
         } else {
             value = .null
         }

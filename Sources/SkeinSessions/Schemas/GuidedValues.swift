@@ -122,22 +122,24 @@ extension GuidedValues {
         let isInteger = if case .integer = type { true } else { false }
         let name = JSONField("type", .text(isInteger ? "integer" : "number"))
         if let low, let high {
-            if low == high { return [name, JSONField("enum", .list([.number(low.normal.text)]))] }
+            if low == high {
+                return [name, JSONField("enum", .list([.number(low.normal.description)]))]
+            }
             if !isInteger, !hasRoom(low.normal, high.normal) {
-                let ends = [low, high].map { JSONValue.number($0.normal.text) }
+                let ends = [low, high].map { JSONValue.number($0.normal.description) }
                 return [name, JSONField("enum", .list(ends))]
             }
         }
         var fields = [name]
-        if let low { fields.append(JSONField("minimum", .number(low.normal.text))) }
-        if let high { fields.append(JSONField("maximum", .number(high.normal.text))) }
+        if let low { fields.append(JSONField("minimum", .number(low.normal.description))) }
+        if let high { fields.append(JSONField("maximum", .number(high.normal.description))) }
         return fields
     }
 
     /// Whether a number of at most 15 digits, the last of them at least 10^-40, lies within bounds:
     /// SkeinGrammar's `NumberInterval` rounds bounds to these.
-    private static func hasRoom(_ low: NormalNumber, _ high: NormalNumber) -> Bool {
-        func inwards(_ bound: NormalNumber, isUp: Bool) -> NormalNumber {
+    private static func hasRoom(_ low: ExactDecimal, _ high: ExactDecimal) -> Bool {
+        func inwards(_ bound: ExactDecimal, isUp: Bool) -> ExactDecimal {
             bound.rounded(significantDigits: 15, isUp: isUp).rounded(toExponent: -40, isUp: isUp)
         }
         return inwards(low, isUp: true) <= inwards(high, isUp: false)

@@ -85,7 +85,7 @@ package struct ToolHistory {
             do {
                 parsed = try JSONValue(parsing: text.utf8)
             } catch {
-                if case .tooDeep(let limit) = error {
+                if case .tooDeep(let limit) = error.kind {
                     throw ToolProblem(path: path, flaw: .tooDeep(limit: limit))
                 }
                 throw ToolProblem(path: path, flaw: .badArguments)

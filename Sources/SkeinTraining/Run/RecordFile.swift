@@ -58,18 +58,18 @@ package enum RecordFile {
 
     /// The line of a flaw in a text of several lines, counted from 1.
     private static func line(of flaw: JSONFlaw, in bytes: [UInt8]) -> Int? {
-        switch flaw {
-        case .malformed(let offset), .notUTF8(let offset), .repeatedName(let offset):
-            bytes.contains(0x0A) ? bytes.prefix(offset).count { $0 == 0x0A } + 1 : nil
+        switch flaw.kind {
+        case .malformed, .notUTF8, .halfOfPair, .repeatedName:
+            bytes.contains(0x0A) ? bytes.prefix(flaw.offset).count { $0 == 0x0A } + 1 : nil
         case .tooDeep, .tooLarge: nil
         }
     }
 
     private static func detail(of flaw: JSONFlaw) -> String {
-        switch flaw {
-        case .malformed(let offset): "not JSON (at byte \(offset))"
-        case .notUTF8(let offset): "not JSON (the text at byte \(offset) is not UTF-8)"
-        case .repeatedName(let offset): "the name at byte \(offset) is there twice"
+        switch flaw.kind {
+        case .malformed, .halfOfPair: "not JSON (at byte \(flaw.offset))"
+        case .notUTF8: "not JSON (the text at byte \(flaw.offset) is not UTF-8)"
+        case .repeatedName: "the name at byte \(flaw.offset) is there twice"
         case .tooDeep(let limit): "more than \(limit) objects or lists in each other"
         case .tooLarge(let limit): "more than \(limit) bytes"
         }

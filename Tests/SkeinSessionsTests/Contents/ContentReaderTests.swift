@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinSessions
@@ -79,17 +80,7 @@ struct ContentReaderTests {
         var refused = 0
         for seed in UInt64(0)..<3000 {
             var random = TestRandom(state: seed)
-            var bytes = Array(RandomJSON.text(using: &random).utf8)
-            for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
-                let place = Int.random(in: 0..<bytes.count, using: &random)
-                let marks = Array("{}[]\",:\\u0-.e tn/\n".utf8) + [0x00, 0xC3, 0xED, 0xFF]
-                let mark = marks[Int.random(in: 0..<marks.count, using: &random)]
-                switch Int.random(in: 0...2, using: &random) {
-                case 0: bytes[place] = mark
-                case 1: bytes.insert(mark, at: place)
-                default: bytes.remove(at: place)
-                }
-            }
+            let bytes = RandomJSON.damaged(using: &random)
             let isValid = (try? GrammarJSON.read(bytes, takesLast: true)) != nil
             do {
                 let content = try GeneratedContent(json: bytes, id: nil, isWhole: true)

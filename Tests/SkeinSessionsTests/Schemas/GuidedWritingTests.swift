@@ -1,5 +1,6 @@
 import Foundation
 import SkeinGrammar
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinSessions

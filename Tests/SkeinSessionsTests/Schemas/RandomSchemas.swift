@@ -1,4 +1,5 @@
 import Foundation
+import SkeinTestSupport
 
 @testable import SkeinSessions
 

@@ -3,13 +3,13 @@
 /// Equal numbers are equal values: `1.0`, `1` and `10e-1` are one, `-0` is `0`. The exponent is kept
 /// as a number, so `1e999999999` takes neither time nor memory. Exponents beyond ±2^59 may
 /// count as ±2^60: such numbers are ordered correctly against all others, but not among themselves.
-struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Never set for zero.
-    let isNegative: Bool
+    package let isNegative: Bool
     /// Each 0...9, the most significant first; neither the first nor the last is 0; empty for zero.
-    let digits: [UInt8]
+    package let digits: [UInt8]
     /// The power of ten of the last digit; 0 for zero.
-    let exponent: Int
+    package let exponent: Int
 
     /// Normalises what is given.
     ///
@@ -17,7 +17,7 @@ struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
     ///   - isNegative: ignored for zero.
     ///   - digits: each 0...9, the most significant first, with any zeros at either end.
     ///   - exponent: the power of ten of the last of them, at most 2^61 in magnitude.
-    init(isNegative: Bool = false, digits: some Collection<UInt8>, exponent: Int = 0) {
+    package init(isNegative: Bool = false, digits: some Collection<UInt8>, exponent: Int = 0) {
         var kept = Array(digits.drop { $0 == 0 })
         let count = kept.count
         while kept.last == 0 { kept.removeLast() }
@@ -26,12 +26,12 @@ struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.digits = kept
     }
 
-    init(_ value: UInt) {
+    package init(_ value: UInt) {
         self.init(digits: String(value).utf8.map { $0 - UInt8(ascii: "0") })
     }
 
     /// A JSON number's text, or nil if it is not one. Linear in the length of the text.
-    init?(json text: some StringProtocol) {
+    package init?(json text: some StringProtocol) {
         var reader = DigitReader(rest: Array(text.utf8)[...])
         let isNegative = reader.take("-")
         var digits = reader.takeDigits()
@@ -55,45 +55,55 @@ struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(isNegative: isNegative, digits: digits, exponent: exponent)
     }
 
-    /// Whether it has at most `GrammarLimits.boundDigits` digits before and after the point.
-    var fitsBounds: Bool {
-        wholeCount <= GrammarLimits.boundDigits && fractionCount <= GrammarLimits.boundDigits
+    /// Whether its text has no exponent.
+    package var isPlain: Bool {
+        wholeCount <= Self.plainDigits && fractionCount <= Self.plainDigits
     }
 
-    var isInteger: Bool { exponent >= 0 }
+    /// How many digits before or after the point the text of a number has without an exponent.
+    private static let plainDigits = 40
+
+    /// The value if it is a whole number of 64 bits.
+    package var int: Int? {
+        // No Int has 20 digits.
+        guard isInteger, top < 20 else { return nil }
+        return Int((isNegative ? "-" : "") + Self.text(wholeDigits))
+    }
+
+    package var isInteger: Bool { exponent >= 0 }
 
     /// How many digits stand before the point; 0 below one.
-    var wholeCount: Int { max(0, top) }
+    package var wholeCount: Int { max(0, top) }
 
     /// How many digits stand after the point.
-    var fractionCount: Int { max(0, -exponent) }
+    package var fractionCount: Int { max(0, -exponent) }
 
     /// The digits before the point, `[0]` below one. Only for numbers whose exponent is small.
-    var wholeDigits: [UInt8] {
+    package var wholeDigits: [UInt8] {
         guard top > 0 else { return [0] }
         return Array(digits.prefix(top)) + Array(repeating: 0, count: max(0, exponent))
     }
 
     /// The digits after the point without zeros at the end. Only for numbers whose exponent is small.
-    var fractionDigits: [UInt8] {
+    package var fractionDigits: [UInt8] {
         guard exponent < 0 else { return [] }
         return Array(repeating: 0, count: max(0, -top)) + Array(digits.dropFirst(max(0, top)))
     }
 
-    var negated: ExactDecimal {
+    package var negated: ExactDecimal {
         ExactDecimal(isNegative: !isNegative, digits: digits, exponent: exponent)
     }
 
-    var magnitude: ExactDecimal { isNegative ? negated : self }
+    package var magnitude: ExactDecimal { isNegative ? negated : self }
 
     /// The largest integer that is not above it.
-    var floor: ExactDecimal { rounded(toExponent: 0, isUp: false) }
+    package var floor: ExactDecimal { rounded(toExponent: 0, isUp: false) }
 
     /// The smallest integer that is not below it.
-    var ceiling: ExactDecimal { rounded(toExponent: 0, isUp: true) }
+    package var ceiling: ExactDecimal { rounded(toExponent: 0, isUp: true) }
 
     /// The nearest multiple of 10^`least` that is not below it (`isUp`) or not above it.
-    func rounded(toExponent least: Int, isUp: Bool) -> ExactDecimal {
+    package func rounded(toExponent least: Int, isUp: Bool) -> ExactDecimal {
         guard exponent < least else { return self }
         var kept = Array(digits.prefix(max(0, top - least)))
         if isUp != isNegative {
@@ -109,12 +119,12 @@ struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// The nearest number of at most `count` significant digits that is not below or not above it.
-    func rounded(significantDigits count: Int, isUp: Bool) -> ExactDecimal {
+    package func rounded(significantDigits count: Int, isUp: Bool) -> ExactDecimal {
         rounded(toExponent: exponent + max(0, digits.count - count), isUp: isUp)
     }
 
     /// Whether it is an integer and a multiple of another one. Only zero is a multiple of zero.
-    func isMultiple(of divisor: Int) -> Bool {
+    package func isMultiple(of divisor: Int) -> Bool {
         guard isInteger else { return false }
         guard divisor != 0 else { return digits.isEmpty }
         // Products of two 64-bit remainders need 128 bits.
@@ -132,15 +142,16 @@ struct ExactDecimal: Hashable, Comparable, Sendable, CustomStringConvertible {
         return remainder == 0
     }
 
-    static func < (a: ExactDecimal, b: ExactDecimal) -> Bool {
+    package static func < (a: ExactDecimal, b: ExactDecimal) -> Bool {
         if a.sign != b.sign { return a.sign < b.sign }
         return a.isNegative ? b.isNearerToZero(than: a) : a.isNearerToZero(than: b)
     }
 
-    /// JSON text: without an exponent if it fits the bounds, else like `-1.25e300`.
-    var description: String {
+    /// JSON text that depends on the value alone: without an exponent if it has at most 40 digits before
+    /// and after the point, else like `-1.25e300`.
+    package var description: String {
         let sign = isNegative ? "-" : ""
-        guard fitsBounds else {
+        guard isPlain else {
             let fraction = digits.count > 1 ? "." + Self.text(digits.dropFirst()) : ""
             return sign + Self.text(digits.prefix(1)) + fraction + "e\(top - 1)"
         }

@@ -1,9 +1,16 @@
+import SkeinJSON
 import Testing
-
-@testable import SkeinGrammar
 
 @Suite("Exact decimals")
 struct ExactDecimalTests {
+    /// A number of a table.
+    private static func exact(_ text: String) -> ExactDecimal {
+        guard let value = ExactDecimal(json: text) else {
+            preconditionFailure("\(text) is not a number")
+        }
+        return value
+    }
+
     @Test("Order, floor, ceiling and multiples are those of Python's decimal")
     func python() throws {
         for line in Self.golden.split(separator: "\n") {
@@ -56,47 +63,71 @@ struct ExactDecimalTests {
     @Test("An immense exponent costs nothing and keeps the order")
     func exponents() {
         let nines = String(repeating: "9", count: 1_000)
-        let rising: [ExactDecimal] = [
+        let rising = [
             "-1e999999999999", "-1e999999999", "-1e400", "-1", "-1e-999999999", "0",
             "1e-999999999999", "1e-999999999", "1e-400", "0.5", "9.99e999999998", "1e999999999",
             "1e999999999999",
-        ]
+        ].map(Self.exact)
         for (lower, higher) in zip(rising, rising.dropFirst()) {
             #expect(lower < higher)
             #expect(!(higher < lower))
         }
-        #expect(ExactDecimal(json: "1e" + nines).map { $0 > "1e999999999999" } == true)
-        #expect(ExactDecimal(json: "1e-" + nines).map { $0 > "0" && $0 < "1e-400" } == true)
-        let huge: ExactDecimal = "-3e999999999"
+        #expect(ExactDecimal(json: "1e" + nines).map { $0 > Self.exact("1e999999999999") } == true)
+        #expect(
+            ExactDecimal(json: "1e-" + nines).map {
+                $0 > Self.exact("0") && $0 < Self.exact("1e-400")
+            } == true)
+        let huge = Self.exact("-3e999999999")
         #expect(huge.floor == huge)
         #expect(huge.isInteger && huge.isMultiple(of: 3) && !huge.isMultiple(of: 7))
-        let tiny: ExactDecimal = "-3e-999999999"
-        #expect(tiny.floor == "-1" && tiny.ceiling == "0")
+        let tiny = Self.exact("-3e-999999999")
+        #expect(tiny.floor == Self.exact("-1") && tiny.ceiling == Self.exact("0"))
         #expect(!tiny.isInteger && !tiny.isMultiple(of: 1))
-        #expect(!huge.fitsBounds && !tiny.fitsBounds)
+        #expect(!huge.isPlain && !tiny.isPlain)
         #expect(huge.description == "-3e999999999")
     }
 
-    @Test("A number fits the bounds with 40 digits on either side")
+    @Test("The text of a number has no exponent with 40 digits on either side")
     func fit() {
         let forty = String(repeating: "1", count: 40)
-        #expect(ExactDecimal(json: "-\(forty).\(forty)")?.fitsBounds == true)
-        #expect(ExactDecimal(json: "\(forty)0")?.fitsBounds == false)
-        #expect(ExactDecimal(json: "0.0\(forty)")?.fitsBounds == false)
-        #expect(ExactDecimal(json: "1.\(forty)000")?.fitsBounds == true)
-        #expect(("1e39" as ExactDecimal).fitsBounds && !("1e40" as ExactDecimal).fitsBounds)
+        #expect(ExactDecimal(json: "-\(forty).\(forty)")?.isPlain == true)
+        #expect(ExactDecimal(json: "\(forty)0")?.isPlain == false)
+        #expect(ExactDecimal(json: "0.0\(forty)")?.isPlain == false)
+        #expect(ExactDecimal(json: "1.\(forty)000")?.isPlain == true)
+        #expect(Self.exact("1e39").isPlain && !Self.exact("1e40").isPlain)
     }
 
     @Test("Rounding goes to the side that is asked for")
     func rounding() {
-        let table: [(value: ExactDecimal, count: Int, up: ExactDecimal, down: ExactDecimal)] = [
+        let table: [(value: String, count: Int, up: String, down: String)] = [
             ("999.96", 4, "1000", "999.9"), ("-999.96", 4, "-999.9", "-1000"),
             ("12345", 2, "13000", "12000"), ("0.00123", 2, "0.0013", "0.0012"),
             ("12", 5, "12", "12"), ("0", 3, "0", "0"), ("-0.999", 1, "-0.9", "-1"),
         ]
         for row in table {
-            #expect(row.value.rounded(significantDigits: row.count, isUp: true) == row.up)
-            #expect(row.value.rounded(significantDigits: row.count, isUp: false) == row.down)
+            let value = Self.exact(row.value)
+            #expect(value.rounded(significantDigits: row.count, isUp: true).description == row.up)
+            #expect(
+                value.rounded(significantDigits: row.count, isUp: false).description == row.down)
+        }
+    }
+
+    @Test("Numbers beyond 2^59 digits count as one number, above all others and below none")
+    func beyondAll() {
+        // An exponent of 18 digits is within, one of 19 is not; both are above what is written out.
+        #expect(Self.exact("1e100000000000000000") < Self.exact("1e1000000000000000000"))
+        #expect(
+            Self.exact("1e9999999999999999999")
+                == Self.exact("1e99999999999999999999"))
+    }
+
+    @Test("The value of a whole number of 64 bits, and no other")
+    func whole() {
+        for (text, value) in [
+            ("-9223372036854775808.0", Int.min), ("92233720368547758.07e2", Int.max), ("-0.0", 0),
+            ("9223372036854775808", nil), ("1e19", nil), ("1e-1", nil), ("1e999999999999", nil),
+        ] as [(String, Int?)] {
+            #expect(Self.exact(text).int == value, "\(text)")
         }
     }
 
