@@ -2,7 +2,7 @@
 ///
 /// Nothing is lost between reader and writer: an integer of thirty digits keeps all of them, and
 /// 1.0 stays another spelling than 1. Code that computes asks for `integer` or `double`.
-package indirect enum JSONValue: Sendable {
+package enum JSONValue: Sendable {
     case null
     case bool(Bool)
     /// As it was spelled; also "NaN", "Infinity" and "-Infinity", if the reader was to take them.
