@@ -32,10 +32,7 @@ import Testing
         }
 
         private func requireObject(_ row: TableRow) throws {
-            let end = try row.json.withUnsafeBufferPointer { bytes in
-                var scanner = JSONScanner(bytes, at: 0)
-                return try scanner.value()
-            }
+            let end = try row.json.withUnsafeBufferPointer { try RowJSON.end($0, from: 0) }
             #expect(end == row.json.count && row.json.first == UInt8(ascii: "{"))
             #expect(row.json.withUnsafeBytes(UTF8Check.isValid))
         }

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// The values of one page, or of a dictionary: each of them becomes JSON.
 struct PageValues {
     /// Why a value cannot stand in a row.
@@ -134,11 +136,11 @@ struct PageValues {
             fault = .notText
             return
         }
-        if case .json = kind, JSONScanner.isArray(text.bindMemory(to: UInt8.self)) {
+        if case .json = kind, RowJSON.isArray(text.bindMemory(to: UInt8.self)) {
             // An array has control characters between its values alone, where they are blanks.
             out.append(contentsOf: text.lazy.map { max($0, 0x20) })
         } else {
-            JSONText.append(quoted: text, to: &out)
+            JSONWriter.append(quoted: text, to: &out)
         }
     }
 

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// A value of a Parquet schema as JSON has it: lists are lists, whatever groups the file writes them as.
 ///
 /// Levels are Dremel's (Melnik et al. 2010, section 4.1). A leaf's definition level says how many of
@@ -36,7 +38,7 @@ final class SchemaNode {
 
     init(name: String, present: Int, leaves: Range<Int>, kind: Kind) {
         self.name = name
-        key = JSONText.key(name)
+        key = JSONWriter.key(name)
         self.present = present
         self.leaves = leaves
         self.kind = kind

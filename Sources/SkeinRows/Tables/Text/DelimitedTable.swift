@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A CSV or TSV file (RFC 4180) whose first line names the columns. Each cell becomes a JSON string.
 ///
@@ -29,7 +30,7 @@ package struct DelimitedTable {
 
         init(name: String, kind: Kind) {
             self.name = name
-            key = JSONText.key(name)
+            key = JSONWriter.key(name)
             self.kind = kind
         }
     }
@@ -180,7 +181,7 @@ package struct DelimitedTable {
 
     private func append(quoted cell: DelimitedRows.Cell, to out: inout [UInt8]) {
         guard cell.hasQuotes else {
-            return JSONText.append(quoted: raw(cell.start..<cell.end), to: &out)
+            return JSONWriter.append(quoted: raw(cell.start..<cell.end), to: &out)
         }
         out.append(UInt8(ascii: "\""))
         var start = cell.start
@@ -191,11 +192,11 @@ package struct DelimitedTable {
                 continue
             }
             // The first of the two quotes is text.
-            JSONText.append(escaped: raw(start..<(place + 1)), to: &out)
+            JSONWriter.append(escaped: raw(start..<(place + 1)), to: &out)
             place &+= 2
             start = place
         }
-        JSONText.append(escaped: raw(start..<cell.end), to: &out)
+        JSONWriter.append(escaped: raw(start..<cell.end), to: &out)
         out.append(UInt8(ascii: "\""))
     }
 
@@ -209,7 +210,7 @@ package struct DelimitedTable {
         guard first == UInt8(ascii: "[") else { return append(quoted: cell, to: &out) }
         var text = Self.text(of: cell, in: bytes)
         // A text may only begin like an array.
-        guard text.withUnsafeBufferPointer({ JSONScanner.isArray($0) }),
+        guard text.withUnsafeBufferPointer({ RowJSON.isArray($0) }),
             field.kind == .list || Self.namesRoles(text)
         else { return append(quoted: cell, to: &out) }
         // In JSON, control characters are blanks between values.

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// A file that is one JSON array of objects. Each row is the object's own text.
 package struct JSONList {
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -9,8 +11,7 @@ package struct JSONList {
     package init(_ bytes: UnsafeRawBufferPointer) throws(TableProblem) {
         self.bytes = bytes.bindMemory(to: UInt8.self)
         let start = try TextStart.of(bytes)
-        var scanner = JSONScanner(self.bytes, at: start)
-        let place = scanner.blanks()
+        let place = JSONReader.blanks(self.bytes, from: start)
         guard place < bytes.count, bytes[place] == UInt8(ascii: "[") else { throw .notAList }
         self.start = place + 1
     }
@@ -23,8 +24,7 @@ package struct JSONList {
     /// - Parameter body: is called for each row; its errors end the reading.
     /// - Throws: `TableProblem.brokenList`, `.tooManyRows`; what `body` throws.
     package func forEachRow(_ body: (RowResult) throws -> Void) throws {
-        var scanner = JSONScanner(bytes, at: start)
-        var place = scanner.blanks()
+        var place = JSONReader.blanks(bytes, from: start)
         var row = 0
         if place < bytes.count, bytes[place] == UInt8(ascii: "]") {
             return try requireEnd(after: place + 1, row: row)
@@ -36,12 +36,9 @@ package struct JSONList {
             }
             let (result, end) = try element(row, at: place)
             try body(result)
-            scanner = JSONScanner(bytes, at: end)
-            place = scanner.blanks()
+            place = JSONReader.blanks(bytes, from: end)
             switch place < bytes.count ? bytes[place] : 0 {
-            case UInt8(ascii: ","):
-                scanner = JSONScanner(bytes, at: place + 1)
-                place = scanner.blanks()
+            case UInt8(ascii: ","): place = JSONReader.blanks(bytes, from: place + 1)
             case UInt8(ascii: "]"): return try requireEnd(after: place + 1, row: row)
             default:
                 throw TableProblem.brokenList(
@@ -51,8 +48,7 @@ package struct JSONList {
     }
 
     private func requireEnd(after place: Int, row: Int) throws(TableProblem) {
-        var scanner = JSONScanner(bytes, at: place)
-        let end = scanner.blanks()
+        let end = JSONReader.blanks(bytes, from: place)
         guard end == bytes.count else {
             throw .brokenList(row: row, offset: end, expected: "nothing after the array")
         }
@@ -63,9 +59,8 @@ package struct JSONList {
         _ row: Int, at place: Int
     ) throws(TableProblem) -> (result: RowResult, end: Int) {
         let remedy = "write each row as an object, {\"prompt\": ..., \"completion\": ...}"
-        var scanner = JSONScanner(bytes, at: place)
         do {
-            let end = try scanner.value()
+            let end = try RowJSON.end(bytes, from: place)
             let text = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[place..<end]))
             if text.count > Limits.rowBytes { return (.failure(.tooLong(row)), end) }
             guard bytes[place] == UInt8(ascii: "{") else {
@@ -78,7 +73,8 @@ package struct JSONList {
             return (.success(TableRow(number: row, json: [UInt8](text))), end)
         } catch {
             let end = try bracketedEnd(row, from: place)
-            let problem = "the row is not JSON: expected \(error.expected) at byte \(error.offset)"
+            let problem =
+                "the row is not JSON: expected \(RowJSON.expected(error)) at byte \(error.offset)"
             return (.failure(BadRow(number: row, problem: problem, remedy: remedy)), end)
         }
     }

@@ -1,10 +1,9 @@
-import SkeinBasics
 import Testing
 
 @testable import SkeinRows
 
-/// Strings of JSON, and the text that may stand in them.
-@Suite struct JSONTextTests {
+/// The text that may stand in a row.
+@Suite struct UTF8CheckTests {
     @Test("what is well-formed UTF-8, as Swift's own reader says")
     func utf8() {
         let leads: [UInt8] = [
@@ -31,20 +30,6 @@ import Testing
                         }
                     }
                 }
-            }
-        }
-    }
-
-    @Test("each byte of a string is escaped as it must be, wherever it stands")
-    func escapes() {
-        for byte in UInt8(0)..<0x80 {
-            for place in 0..<20 {
-                var text = [UInt8](repeating: 0x61, count: 20)
-                text[place] = byte
-                var out: [UInt8] = []
-                text.withUnsafeBytes { JSONText.append(quoted: $0, to: &out) }
-                let string = String(decoding: text, as: UTF8.self)
-                #expect(String(decoding: out, as: UTF8.self) == JSONLine.quote(string))
             }
         }
     }
