@@ -1,343 +1,62 @@
-/// Reads a JSON text (RFC 8259), or the beginning of one, in one pass.
-///
-/// It keeps open arrays and objects in a list and never calls itself, so a deep text takes no stack.
-struct ContentReader {
-    private let bytes: [UInt8]
-    private let isWhole: Bool
-    private var position = 0
-    private var frames: [Frame] = []
-    private var expected = Expected.value
+import SkeinJSON
 
-    /// An array or object that is not closed.
-    private struct Frame {
-        var id: GenerationID?
-        var isObject: Bool
-        var elements: [GeneratedContent] = []
-        var properties: [String: GeneratedContent] = [:]
-        var orderedKeys: [String] = []
-        /// The name of the property whose value comes next.
-        var key = ""
-
-        /// The id of the value that comes next.
-        var next: GenerationID? { isObject ? id?.child(key) : id?.child(elements.count) }
-
-        mutating func add(_ content: GeneratedContent) {
-            if !isObject {
-                elements.append(content)
-            } else if properties.updateValue(content, forKey: key) == nil {
-                orderedKeys.append(key)
-            }
-        }
-
-        func content(isComplete: Bool) -> GeneratedContent {
-            GeneratedContent(
-                isObject
-                    ? .structure(properties: properties, orderedKeys: orderedKeys)
-                    : .array(elements),
-                id: id, isComplete: isComplete)
-        }
-    }
-
-    private enum Expected {
-        case value
-        case valueOrEnd
-        case keyOrEnd
-        case key
-        case colon
-        case commaOrEnd
-        case nothing
-    }
-
-    /// A value or name; nil: the text ended before it did.
-    private enum Piece {
-        case whole(GeneratedContent.Storage)
-        case unfinished(GeneratedContent.Storage?)
-    }
+/// Contents of JSON texts and of their beginnings.
+enum ContentReader {
+    // Of properties with the same name the last one counts, and they are the same for Swift's texts.
+    private static let rules = JSONRules(
+        depth: SessionLimits.contentDepth, bytes: SessionLimits.contentBytes, names: .all,
+        leavesCount: false, takesMark: true)
 
     /// - Throws: `GeneratedContentError` if no JSON text begins so.
     static func read(
         _ bytes: [UInt8], id: GenerationID?, isWhole: Bool
     ) throws(GeneratedContentError) -> GeneratedContent {
-        guard bytes.count <= SessionLimits.contentBytes else {
-            throw .tooLong(limit: SessionLimits.contentBytes)
-        }
-        var reader = ContentReader(bytes: bytes, isWhole: isWhole)
-        // A byte order mark says nothing.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
-        return try reader.read(id)
-    }
-
-    private init(bytes: [UInt8], isWhole: Bool) {
-        self.bytes = bytes
-        self.isWhole = isWhole
-    }
-
-    private var malformed: GeneratedContentError { .malformedJSON(offset: position) }
-
-    private mutating func read(
-        _ id: GenerationID?
-    ) throws(GeneratedContentError) -> GeneratedContent {
-        /// What the text says, once its first value has ended.
-        var result: GeneratedContent?
-        /// Takes a value that has ended.
-        func end(_ content: GeneratedContent) {
-            if frames.isEmpty {
-                result = content
-                expected = .nothing
-            } else {
-                frames[frames.count - 1].add(content)
-                expected = .commaOrEnd
+        let partial: JSONPartial
+        do {
+            partial = try JSONReader.partial(bytes, isWhole: isWhole, rules)
+        } catch {
+            switch error.kind {
+            case .malformed, .repeatedName: throw .malformedJSON(offset: error.offset)
+            case .notUTF8, .halfOfPair: throw .malformedText(offset: error.offset)
+            case .tooDeep(let limit): throw .tooDeep(limit: limit)
+            case .tooLarge(let limit): throw .tooLong(limit: limit)
             }
         }
-        while true {
-            skipSpace()
-            guard position < bytes.count else { return result ?? unfinished(id, nil) }
-            let byte = bytes[position]
-            switch expected {
-            case .nothing: throw malformed
-            case .colon:
-                guard byte == UInt8(ascii: ":") else { throw malformed }
-                position += 1
-                expected = .value
-            case .key, .keyOrEnd:
-                if byte == UInt8(ascii: "}"), case .keyOrEnd = expected {
-                    position += 1
-                    let frame = frames.removeLast()
-                    end(frame.content(isComplete: true))
-                    continue
-                }
-                guard byte == UInt8(ascii: "\"") else { throw malformed }
-                guard case .whole(.string(let key)) = try string() else {
-                    return unfinished(id, nil)
-                }
-                frames[frames.count - 1].key = key
-                expected = .colon
-            case .commaOrEnd:
-                let isObject = frames.last?.isObject == true
-                position += 1
-                if byte == UInt8(ascii: ",") {
-                    expected = isObject ? .key : .value
-                } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    let frame = frames.removeLast()
-                    end(frame.content(isComplete: true))
-                } else {
-                    position -= 1
-                    throw malformed
-                }
-            case .value, .valueOrEnd:
-                let own = frames.isEmpty ? id : frames.last?.next
-                if byte == UInt8(ascii: "]"), case .valueOrEnd = expected {
-                    position += 1
-                    let frame = frames.removeLast()
-                    end(frame.content(isComplete: true))
-                } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                    guard frames.count < SessionLimits.contentDepth else {
-                        throw .tooDeep(limit: SessionLimits.contentDepth)
-                    }
-                    position += 1
-                    let isObject = byte == UInt8(ascii: "{")
-                    frames.append(Frame(id: own, isObject: isObject))
-                    expected = isObject ? .keyOrEnd : .valueOrEnd
-                } else {
-                    switch try scalar() {
-                    case .whole(let storage): end(GeneratedContent(storage, id: own))
-                    case .unfinished(let storage):
-                        return unfinished(
-                            id, storage.map { GeneratedContent($0, id: own, isComplete: false) })
-                    }
-                }
-            }
-        }
+        return content(partial.value, id, partial.isComplete ? nil : partial.spine[...])
     }
 
-    /// What there is when the text ends inside of a value.
-    ///
     /// - Parameters:
-    ///   - id: of the whole.
-    ///   - last: the beginning of the value inside of which it ends, if that says something.
-    /// - Returns: the whole, not complete.
-    private func unfinished(_ id: GenerationID?, _ last: GeneratedContent?) -> GeneratedContent {
-        var last = last
-        for var frame in frames.reversed() {
-            if let last { frame.add(last) }
-            last = frame.content(isComplete: false)
+    ///   - value: no deeper than `SessionLimits.contentDepth`.
+    ///   - id: of the content.
+    ///   - spine: where the text ended in the value; nil if it is complete.
+    /// - Returns: the value with ids for its parts.
+    private static func content(
+        _ value: JSONValue, _ id: GenerationID?, _ spine: ArraySlice<Int>?
+    ) -> GeneratedContent {
+        /// Of the part at a place.
+        func below(_ place: Int) -> ArraySlice<Int>? {
+            spine?.first == place ? spine?.dropFirst() : nil
         }
-        return last ?? GeneratedContent(.null, id: id, isComplete: false)
-    }
-
-    private mutating func skipSpace() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: return
-            }
-        }
-    }
-
-    private mutating func scalar() throws(GeneratedContentError) -> Piece {
-        switch bytes[position] {
-        case UInt8(ascii: "\""): try string()
-        case UInt8(ascii: "t"): try word("true", .bool(true))
-        case UInt8(ascii: "f"): try word("false", .bool(false))
-        case UInt8(ascii: "n"): try word("null", .null)
-        default: try number()
-        }
-    }
-
-    private mutating func word(
-        _ word: StaticString, _ storage: GeneratedContent.Storage
-    ) throws(GeneratedContentError) -> Piece {
-        for index in 0..<word.utf8CodeUnitCount {
-            guard position < bytes.count else { return .unfinished(nil) }
-            guard bytes[position] == word.utf8Start[index] else { throw malformed }
-            position += 1
-        }
-        return .whole(storage)
-    }
-}
-
-/// Numbers.
-extension ContentReader {
-    private mutating func number() throws(GeneratedContentError) -> Piece {
-        let start = position
-        if take("-"), position == bytes.count { return .unfinished(nil) }
-        let whole = digits()
-        // Neither `.5` nor `01`.
-        guard whole == 1 || whole > 1 && bytes[position - whole] != UInt8(ascii: "0") else {
-            if whole > 1 { position -= whole - 1 }
-            throw malformed
-        }
-        if take(".") {
-            if position == bytes.count { return .unfinished(nil) }
-            guard digits() > 0 else { throw malformed }
-        }
-        if take("e") || take("E") {
-            if !take("+") { _ = take("-") }
-            if position == bytes.count { return .unfinished(nil) }
-            guard digits() > 0 else { throw malformed }
-        }
-        // More digits may follow.
-        if position == bytes.count, !(isWhole && frames.isEmpty) { return .unfinished(nil) }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        return .whole(.number(NumberText(checked: text)))
-    }
-
-    private mutating func take(_ wanted: Unicode.Scalar) -> Bool {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: wanted) else { return false }
-        position += 1
-        return true
-    }
-
-    /// Takes digits and counts them.
-    private mutating func digits() -> Int {
-        let start = position
-        while position < bytes.count, 0x30...0x39 ~= bytes[position] { position += 1 }
-        return position - start
-    }
-}
-
-/// Strings.
-extension ContentReader {
-    private mutating func string() throws(GeneratedContentError) -> Piece {
-        let start = position
-        position += 1
-        // What stands for itself is copied in one piece, up to the next escape.
-        var copied = position
-        var text: [UInt8] = []
-        while position < bytes.count {
-            let byte = bytes[position]
-            if byte == UInt8(ascii: "\"") {
-                text += bytes[copied..<position]
-                position += 1
-                guard let string = String(validating: text, as: UTF8.self) else {
-                    throw .malformedText(offset: start)
+        let storage: GeneratedContent.Storage
+        switch value {
+        case .null: storage = .null
+        case .bool(let flag): storage = .bool(flag)
+        case .number(let text): storage = .number(NumberText(checked: text))
+        case .text(let text): storage = .string(text)
+        case .list(let items):
+            storage = .array(
+                items.indices.map { content(items[$0], id?.child($0), below($0)) })
+        case .object(let fields):
+            var properties: [String: GeneratedContent] = [:]
+            var orderedKeys: [String] = []
+            for (place, field) in fields.enumerated() {
+                let part = content(field.value, id?.child(field.name), below(place))
+                if properties.updateValue(part, forKey: field.name) == nil {
+                    orderedKeys.append(field.name)
                 }
-                return .whole(.string(string))
             }
-            if byte == UInt8(ascii: "\\") {
-                text += bytes[copied..<position]
-                guard try escape(into: &text) else {
-                    return .unfinished(.string(try beginning(text, start)))
-                }
-                copied = position
-            } else if byte < 0x20 {
-                throw malformed
-            } else {
-                position += 1
-            }
+            storage = .structure(properties: properties, orderedKeys: orderedKeys)
         }
-        text += bytes[copied...]
-        return .unfinished(.string(try beginning(text, start)))
-    }
-
-    /// A text without the character at its end of which bytes are still to come.
-    private func beginning(
-        _ text: [UInt8], _ start: Int
-    ) throws(GeneratedContentError) -> String {
-        var whole = text[...]
-        for (count, byte) in text.suffix(3).reversed().enumerated() where byte & 0xC0 != 0x80 {
-            let length =
-                switch byte {
-                case 0xC2...0xDF: 2
-                case 0xE0...0xEF: 3
-                case 0xF0...0xF4: 4
-                default: 1
-                }
-            if length > count + 1 { whole = text.dropLast(count + 1) }
-            break
-        }
-        guard let string = String(validating: whole, as: UTF8.self) else {
-            throw .malformedText(offset: start)
-        }
-        return string
-    }
-
-    /// Takes an escape; false: the text ended before it did.
-    private mutating func escape(into text: inout [UInt8]) throws(GeneratedContentError) -> Bool {
-        let start = position
-        position += 1
-        guard position < bytes.count else { return false }
-        let kind = bytes[position]
-        switch kind {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
-            position += 1
-            guard var code = try unit() else { return false }
-            if 0xD800..<0xDC00 ~= code {
-                for wanted in "\\u".utf8 {
-                    guard position < bytes.count else { return false }
-                    guard bytes[position] == wanted else { throw .malformedText(offset: start) }
-                    position += 1
-                }
-                guard let low = try unit() else { return false }
-                guard 0xDC00..<0xE000 ~= low else { throw .malformedText(offset: start) }
-                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
-            }
-            guard let scalar = Unicode.Scalar(code) else { throw .malformedText(offset: start) }
-            text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-            return true
-        default: throw malformed
-        }
-        position += 1
-        return true
-    }
-
-    /// Four hexadecimal digits; nil: the text ended before them.
-    private mutating func unit() throws(GeneratedContentError) -> UInt32? {
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard position < bytes.count else { return nil }
-            guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
-                throw malformed
-            }
-            value = value << 4 | UInt32(digit)
-            position += 1
-        }
-        return value
+        return GeneratedContent(storage, id: id, isComplete: spine == nil)
     }
 }
