@@ -23,6 +23,20 @@ package struct JSONFlaw: Error, Equatable, Sendable {
         self.kind = kind
         self.offset = offset
     }
+
+    /// Place and kind, for people.
+    package var sentence: String {
+        let what =
+            switch kind {
+            case .malformed(let expected): "\(expected.words) was expected"
+            case .notUTF8: "the string is not UTF-8"
+            case .halfOfPair: "the escape is half of a surrogate pair"
+            case .repeatedName: "the name is in its object twice"
+            case .tooDeep(let limit): "more than \(limit) lists and objects are in each other"
+            case .tooLarge(let limit): "the text has more than \(limit) bytes"
+            }
+        return "byte \(offset): \(what)"
+    }
 }
 
 /// What could have stood where a text stops being JSON.

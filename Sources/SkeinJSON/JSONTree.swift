@@ -67,29 +67,44 @@ indirect enum TreePlace: Sendable {
         return keys.reversed()
     }
 
-    func context(_ description: String) -> DecodingError.Context {
-        DecodingError.Context(codingPath: keys, debugDescription: description)
+    func context(
+        _ description: String, _ underlying: (any Error)? = nil
+    ) -> DecodingError.Context {
+        DecodingError.Context(
+            codingPath: keys, debugDescription: description, underlyingError: underlying)
     }
 }
 
-/// A place in a list, or one that the type does not know.
-struct TreeKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+/// A place in a list, or one that the type does not know. Long lists have one for each item, so that
+/// its text is not made before it is asked for.
+enum TreeKey: CodingKey {
+    case index(Int)
+    case name(String)
 
-    init(index: Int) {
-        stringValue = "Index \(index)"
-        intValue = index
+    init(stringValue: String) { self = .name(stringValue) }
+    init?(intValue: Int) { self = .index(intValue) }
+
+    var intValue: Int? {
+        if case .index(let index) = self { return index }
+        return nil
     }
 
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
+    var stringValue: String {
+        switch self {
+        case .index(let index): "Index \(index)"
+        case .name(let name): name
+        }
     }
 
-    init?(intValue: Int) { self.init(index: intValue) }
+    static let `super` = TreeKey.name("super")
+}
 
-    static let `super` = TreeKey(stringValue: "super")
+/// A number that its type cannot hold: what is beneath a `DecodingError` that says where it stands.
+package struct JSONMisfit: Error {
+    /// As it is spelled.
+    package let number: String
+    /// Whether the type holds whole numbers alone.
+    package let isWhole: Bool
 }
 
 /// Values that are neither lists nor objects.
@@ -134,7 +149,7 @@ extension JSONTree: SingleValueDecodingContainer {
         if let number = Number(text) { return number }
         guard let exact = ExactDecimal(json: text), exact.isInteger, exact.isPlain,
             let number = Number(exact.description)
-        else { throw unfit(text, type) }
+        else { throw unfit(text, type, isWhole: true) }
         return number
     }
 
@@ -145,11 +160,14 @@ extension JSONTree: SingleValueDecodingContainer {
         // What is not zero must not become it.
         guard let number = Number(text), number.isFinite,
             number != 0 || ExactDecimal(json: text) == ExactDecimal(0)
-        else { throw unfit(text, type) }
+        else { throw unfit(text, type, isWhole: false) }
         return number
     }
 
-    private func unfit(_ text: String, _ type: Any.Type) -> DecodingError {
-        .dataCorrupted(place.context("the number \(text) does not fit in \(type)"))
+    private func unfit(_ text: String, _ type: Any.Type, isWhole: Bool) -> DecodingError {
+        .dataCorrupted(
+            place.context(
+                "the number \(text) does not fit in \(type)",
+                JSONMisfit(number: text, isWhole: isWhole)))
     }
 }

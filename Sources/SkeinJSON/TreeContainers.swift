@@ -102,7 +102,7 @@ struct TreeItems: UnkeyedDecodingContainer {
     private mutating func next<Value>(
         _ type: Any.Type, _ body: (JSONTree) throws -> Value
     ) throws -> Value {
-        let inner = TreePlace.under(TreeKey(index: currentIndex), in: place)
+        let inner = TreePlace.under(TreeKey.index(currentIndex), in: place)
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(type, inner.context("the list has ended"))
         }

@@ -1,8 +1,13 @@
-import Foundation
 import SkeinBasics
+import SkeinJSON
 
-/// Reads JSON of bounded size into typed values, and turns Foundation's errors into `FormatError`.
+/// Reads JSON of bounded size into typed values, and says by file and field what is wrong with it.
 package enum JSONFile {
+    /// What the files of a model may be: Python wrote them, so numbers that are not read may be NaN or
+    /// infinite, and of equal names the first counts.
+    package static let rules = JSONRules(
+        depth: 512, names: .all, leavesCount: false, takesMark: true, takesNonFinite: true)
+
     /// Decodes the file at `path`.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int, in store: any Store = DiskStore()
@@ -25,91 +30,65 @@ package enum JSONFile {
     }
 
     /// Decodes a mapped file of at most `limit` bytes.
+    ///
+    /// - Throws: `FormatError`; `ForeignFileError` for a file of another kind.
     static func decode<Value: Decodable>(
         _ type: Value.Type, file: MappedFile, limit: Int
     ) throws -> Value {
         try check(file.count, limit: limit, path: file.path)
-        return try file.withBytes { try decode(type, python: $0, path: file.path) }
+        return try file.withBytes { bytes in
+            do {
+                return try decode(type, bytes: bytes, path: file.path, rules)
+            } catch let error as FormatError {
+                guard case .badJSON = error,
+                    let foreign = ForeignFileError(path: file.path, bytes: bytes, use: .text)
+                else { throw error }
+                throw foreign
+            }
+        }
+    }
+
+    /// RFC 8259's numbers alone, for JSON inside of another file.
+    static var strictRules: JSONRules {
+        var rules = rules
+        rules.takesNonFinite = false
+        return rules
     }
 
     /// Decodes JSON text from the file `path`.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, bytes: UnsafeRawBufferPointer, path: String
+        _ type: Value.Type, bytes: UnsafeRawBufferPointer, path: String,
+        _ rules: JSONRules = strictRules
     ) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSONTree.decode(type, from: JSONReader.read(bytes, rules))
+        } catch let flaw as JSONFlaw {
+            throw FormatError.badJSON(path: path, reason: flaw.sentence)
         } catch let error as DecodingError {
             throw formatError(error, path: path)
         }
     }
-
-    /// The same of a whole file, which Python may have written: numbers that are not read may be NaN or
-    /// infinite.
-    ///
-    /// - Throws: `FormatError`; `ForeignFileError` for a file of another kind.
-    private static func decode<Value: Decodable>(
-        _ type: Value.Type, python bytes: UnsafeRawBufferPointer, path: String
-    ) throws -> Value {
-        do {
-            return try decode(type, bytes: bytes, path: path)
-        } catch let error as FormatError {
-            guard case .badJSON = error else { throw error }
-            if let foreign = ForeignFileError(path: path, bytes: bytes, use: .text) {
-                throw foreign
-            }
-            guard let python = PythonJSON(bytes) else { throw error }
-            return try decode(type, python, path: path)
-        }
-    }
-
-    private static func decode<Value: Decodable>(
-        _ type: Value.Type, _ python: PythonJSON, path: String
-    ) throws -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: python.text)
-        } catch let error as DecodingError {
-            // The decoder reports a number that does not fit like text that is not JSON.
-            if case .dataCorrupted = error, isJSON(python.text) {
-                throw FormatError.badJSON(path: path, reason: python.flaw)
-            }
-            throw formatError(error, path: path)
-        }
-    }
-
-    /// Whether a text is an object whose values need not be looked at.
-    private static func isJSON(_ text: Data) -> Bool {
-        do {
-            _ = try JSONDecoder().decode(Unread.self, from: text)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    private struct Unread: Decodable {}
 
     private static func formatError(_ error: DecodingError, path: String) -> FormatError {
+        func bad(
+            _ context: DecodingError.Context, _ expected: String, _ found: String
+        ) -> FormatError {
+            .badField(
+                path: path, field: fieldName(context.codingPath), expected: expected, found: found)
+        }
         switch error {
         case .keyNotFound(let key, let context):
             return .missingField(path: path, field: fieldName(context.codingPath + [key]))
         case .typeMismatch(let type, let context):
-            return .badField(
-                path: path, field: fieldName(context.codingPath), expected: typeName(type),
-                found: "another type")
-        case .valueNotFound(let type, let context):
-            return .badField(
-                path: path, field: fieldName(context.codingPath), expected: typeName(type),
-                found: "null")
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            return .badField(
-                path: path, field: fieldName(context.codingPath), expected: "a value in range",
-                found: context.debugDescription)
+            return bad(context, typeName(type), "another type")
+        case .valueNotFound(let type, let context): return bad(context, typeName(type), "null")
         case .dataCorrupted(let context):
-            // Foundation puts line and column into the underlying error.
-            let detail = (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"]
-            return .badJSON(path: path, reason: detail as? String ?? context.debugDescription)
-        @unknown default:
-            return .badJSON(path: path, reason: "it cannot be decoded")
+            guard let misfit = context.underlyingError as? JSONMisfit else {
+                return bad(context, "a value in range", context.debugDescription)
+            }
+            let kind = misfit.isWhole ? "an integer" : "a finite number"
+            return bad(context, "\(kind) of 64 bits", misfit.number)
+        @unknown default: return .badJSON(path: path, reason: "it cannot be decoded")
         }
     }
 
@@ -134,7 +113,6 @@ package struct NamedKey: CodingKey {
     package let stringValue: String
     package var intValue: Int? { nil }
 
-    init(_ name: String) { stringValue = name }
     package init?(stringValue: String) { self.stringValue = stringValue }
     package init?(intValue: Int) { return nil }
 }

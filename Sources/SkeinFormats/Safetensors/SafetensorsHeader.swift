@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What the header of a safetensors file says, checked against the file's length: the tensors,
 /// ordered by offset, cover the data section without gaps, overlaps or leftover bytes.
@@ -60,7 +61,7 @@ package struct SafetensorsHeader: Sendable {
     init(text: UnsafeRawBufferPointer, fileBytes: Int, path: String) throws {
         let dataStart = 8 + text.count
         let header = try JSONFile.decode(Text.self, bytes: text, path: path)
-        try SafetensorsKeys.refuseAmbiguous(text, keyCount: header.keyCount, path: path)
+        try Self.refuseAmbiguous(text, path: path)
         metadata = header.metadata
         var tensors: [String: Tensor] = [:]
         var others: [String: String] = [:]
@@ -105,11 +106,9 @@ extension SafetensorsHeader {
     private struct Text: Decodable {
         var metadata: [String: String] = [:]
         var entries: [(name: String, entry: Entry)] = []
-        let keyCount: Int
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: NamedKey.self)
-            keyCount = container.allKeys.count
             for key in container.allKeys {
                 if key.stringValue == "__metadata__" {
                     metadata =
@@ -130,6 +129,27 @@ extension SafetensorsHeader {
             case dtype
             case shape
             case offsets = "data_offsets"
+        }
+    }
+
+    /// Refuses names that appear twice with different values, or in two spellings: plain and with an
+    /// escape, or in two forms that Unicode calls equivalent.
+    ///
+    /// Of two equal names this reader keeps the first and the reference reader the last, so one file
+    /// could hold different weights for different readers. Repetitions with equal values are harmless
+    /// and accepted, as by the reference reader.
+    private static func refuseAmbiguous(_ text: UnsafeRawBufferPointer, path: String) throws {
+        // Equivalent names are one key of a dictionary.
+        var known: [String: JSONMember] = [:]
+        for member in try JSONReader.members(of: text, JSONFile.strictRules) ?? [] {
+            let name = try JSONReader.string(text, member.name)
+            guard let earlier = known.updateValue(member, forKey: name) else { continue }
+            guard text[earlier.name].elementsEqual(text[member.name]) else {
+                throw FormatError.duplicate(path: path, name: "a name in two spellings")
+            }
+            guard text[earlier.value].elementsEqual(text[member.value]) else {
+                throw FormatError.duplicate(path: path, name: name)
+            }
         }
     }
 

@@ -37,7 +37,7 @@ package struct FusedFolder {
         case .folder(let folder):
             tensors = try Self.tensors(input, type)
             let text = try folder.text()
-            guard let config = Self.edited(text, dtype: type.torchName) else {
+            guard let config = try Self.edited(text, dtype: type.torchName) else {
                 throw FormatError.badJSON(path: folder.path, reason: "it is not an object")
             }
             companions =
@@ -146,14 +146,14 @@ package struct FusedFolder {
     }
 
     /// config.json with the type of what is written, and without how the base is quantized.
-    static func edited(_ text: String, dtype: String, indent: Int = 0) -> String? {
-        guard var members = JSONMembers(text) else { return nil }
+    static func edited(_ text: String, dtype: String, indent: Int = 0) throws -> String? {
+        guard var members = try JSONMembers(text) else { return nil }
         for key in ["quantization", "quantization_config"] { members.remove(key) }
         let keys = ["dtype", "torch_dtype"].filter { members[$0] != nil }
         for key in keys { members.set(key, "\"\(dtype)\"") }
         if keys.isEmpty, indent == 0 { members.set("torch_dtype", "\"\(dtype)\"") }
         if let inner = members["text_config"],
-            let edited = edited(inner, dtype: dtype, indent: indent + 2)
+            let edited = try edited(inner, dtype: dtype, indent: indent + 2)
         {
             members.set("text_config", edited)
         }
