@@ -116,48 +116,6 @@ package enum JSONReader {
         return pass.sink.isObject ? pass.sink.members : nil
     }
 
-    /// Where the value stands that names lead to, from object to object.
-    ///
-    /// - Parameters:
-    ///   - path: names; with none of them, the value is the whole text.
-    ///   - bytes: a whole text.
-    ///   - rules: those of the names hold on the way. With `all`, the first one counts.
-    /// - Returns: nil if there is no such value.
-    /// - Throws: where it is no JSON.
-    package static func place(
-        of path: [String], in bytes: UnsafeRawBufferPointer, _ rules: JSONRules
-    ) throws(JSONFlaw) -> Range<Int>? {
-        let text = bytes.bindMemory(to: UInt8.self)
-        let first = blanks(text, from: try start(text, rules))
-        var place = first..<(try skip(text, from: first, rules))
-        for name in path {
-            let start = place.lowerBound
-            let inner = UnsafeRawBufferPointer(rebasing: bytes[place])
-            do throws(JSONFlaw) {
-                guard let value = try value(of: name, in: inner, rules) else { return nil }
-                place = (start + value.lowerBound)..<(start + value.upperBound)
-            } catch {
-                throw JSONFlaw(error.kind, at: start + error.offset)
-            }
-        }
-        return place
-    }
-
-    /// Where a member's value stands.
-    private static func value(
-        of name: String, in bytes: UnsafeRawBufferPointer, _ rules: JSONRules
-    ) throws(JSONFlaw) -> Range<Int>? {
-        var found: Range<Int>?
-        for member in try members(of: bytes, rules) ?? [] {
-            guard try string(bytes, member.name).isSame(as: name) else { continue }
-            if found != nil, rules.names == .refused {
-                throw JSONFlaw(.repeatedName, at: member.name.lowerBound - 1)
-            }
-            if found == nil || rules.names == .last { found = member.value }
-        }
-        return found
-    }
-
     /// The text of a name of `members`.
     package static func string(
         _ bytes: UnsafeRawBufferPointer, _ place: Range<Int>

@@ -63,23 +63,4 @@ struct JSONPlacesTests {
         #expect(try Self.members(Array("[{\"a\":1}]".utf8)) == nil)
         #expect(try Self.members(Array(" 1".utf8)) == nil)
     }
-
-    @Test("a value is found by its path, of equal names as the rules say")
-    func path() throws {
-        let text = #" {"x":[1],"model":{"vocab":1,"v\u006fcab":{"a":2}},"model":{"vocab":3}} "#
-        func found(_ path: [String], _ names: JSONRules.Names) throws -> String? {
-            try Array(text.utf8).withUnsafeBytes { bytes in
-                try JSONReader.place(of: path, in: bytes, JSONRules(depth: 8, names: names))
-                    .map { String(decoding: bytes[$0], as: UTF8.self) }
-            }
-        }
-        #expect(try found(["model", "vocab"], .first) == "1")
-        #expect(try found(["model", "vocab"], .all) == "1")
-        #expect(try found(["model", "vocab"], .last) == "3")
-        #expect(throws: JSONFlaw(.repeatedName, at: 51)) { try found(["model"], .refused) }
-        #expect(try found(["x"], .refused) == "[1]")
-        #expect(try found([], .all) == String(text.dropFirst().dropLast()))
-        #expect(try found(["x", "y"], .all) == nil)
-        #expect(try found(["model", "none"], .all) == nil)
-    }
 }

@@ -222,22 +222,14 @@ enum JSONTwins {
     }
 
     private static func vocabularies(_ bytes: [UInt8]) {
-        let rules = JSONRules(depth: 64, names: .first)
-        guard (try? JSONReader.read(bytes, rules)) != nil else { return }
+        let rules = JSONRules(depth: 64, names: .all)
+        guard let tree = try? JSONReader.read(bytes, rules) else { return }
         let old = BeforeVocabulary.VocabularyScanner.entries(of: Data(bytes))
-        let new = bytes.withUnsafeBytes { bytes -> [(String, Int)]? in
-            guard
-                let place = try? JSONReader.place(of: ["model", "vocab"], in: bytes, rules),
-                let vocabulary = try? JSONReader.read(
-                    UnsafeRawBufferPointer(rebasing: bytes[place]),
-                    JSONRules(depth: 64, names: .all)
-                ).fields
-            else { return nil }
-            let entries = vocabulary.compactMap { field in
-                field.value.integer.map { (field.name, $0) }
-            }
-            return entries.count == vocabulary.count ? entries : nil
+        let vocabulary = tree["model"]?["vocab"]?.fields
+        let entries = vocabulary?.compactMap { field in
+            field.value.integer.map { (field.name, $0) }
         }
+        let new = entries?.count == vocabulary?.count ? entries : nil
         let isAlike =
             old?.count == new?.count
             && zip(old ?? [], new ?? []).allSatisfy { $0.piece.isSame(as: $1.0) && $0.id == $1.1 }

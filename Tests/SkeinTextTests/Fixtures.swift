@@ -21,7 +21,7 @@ enum Fixtures {
 
     /// Reads a definition from the text of a tokenizer.json called "t.json".
     static func definition(_ json: String) throws -> TokenizerDefinition {
-        let file = try TokenizerFile.read(Data(json.utf8), source: "t.json")
+        let file = try TokenizerFile.read(Array(json.utf8), source: "t.json")
         return try TokenizerDefinition(file, source: "t.json")
     }
 }

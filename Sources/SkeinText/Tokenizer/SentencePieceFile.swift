@@ -1,4 +1,3 @@
-import Foundation
 import SkeinFormats
 
 /// A tokenizer.model: sentencepiece_model.proto of SentencePiece, as far as it decides tokens.
@@ -145,8 +144,8 @@ extension TokenizerDefinition {
     ///
     /// - Throws: `TokenizerError`; `FileError`.
     init(sentencePieceModel path: String, tokenizerConfig configurationPath: String?) throws {
-        let file = try TokenizerJSON.contents(of: path).withUnsafeBytes {
-            try SentencePieceFile($0.bindMemory(to: UInt8.self), source: path)
+        let file = try TokenizerJSON.contents(of: path).withUnsafeBufferPointer {
+            try SentencePieceFile($0, source: path)
         }
         try self.init(file, source: path)
         guard let configurationPath else { return }

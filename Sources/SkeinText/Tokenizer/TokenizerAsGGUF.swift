@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinFormats
 
@@ -194,8 +193,8 @@ package enum TokenizerAsGGUF {
     private static func ofPieces(
         _ path: String, _ definition: TokenizerDefinition, _ vocabularySize: Int
     ) throws -> [Entry] {
-        let file = try TokenizerJSON.contents(of: path).withUnsafeBytes {
-            try SentencePieceFile($0.bindMemory(to: UInt8.self), source: path)
+        let file = try TokenizerJSON.contents(of: path).withUnsafeBufferPointer {
+            try SentencePieceFile($0, source: path)
         }
         let metadata = try file.metadata(source: path)
         guard case .string("llama")? = metadata["tokenizer.ggml.model"] else {

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 
 extension TokenizerDefinition {
@@ -6,7 +5,7 @@ extension TokenizerDefinition {
     ///
     /// - Throws: `TokenizerError`; `ForeignFileError`; `FileError`.
     init(tokenizerJSON path: String, tokenizerConfig configurationPath: String?) throws {
-        let file = try TokenizerFile.read(at: path)
+        let file = try TokenizerFile.read(TokenizerJSON.contents(of: path), source: path)
         try self.init(file, source: path)
         // What this file's post-processor puts before a text.
         let first = try Self.firstToken(of: file, source: path)

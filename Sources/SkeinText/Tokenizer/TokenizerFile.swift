@@ -1,4 +1,4 @@
-import Foundation
+import SkeinJSON
 
 /// The parts of tokenizer.json that BPE needs, as in the file.
 struct TokenizerFile: Decodable {
@@ -21,30 +21,11 @@ struct TokenizerFile: Decodable {
     /// Reads a tokenizer.json.
     ///
     /// - Throws: `TokenizerError` that names `source`.
-    static func read(_ json: Data, source: String) throws(TokenizerError) -> TokenizerFile {
-        var file = try TokenizerJSON.decode(TokenizerFile.self, from: json, source: source)
-        guard file.model.type == "BPE" else { return file }
-        guard let entries = VocabularyScanner.entries(of: json) else {
-            throw .invalid(.notJSON, source: source)
-        }
-        file.model.vocabulary = entries
+    static func read(_ json: [UInt8], source: String) throws(TokenizerError) -> TokenizerFile {
+        let tree = try TokenizerJSON.tree(json, source: source)
+        var file = try TokenizerJSON.decode(TokenizerFile.self, from: tree, source: source)
+        if file.model.type == "BPE" { try file.model.readPieces(tree["model"], source: source) }
         return file
-    }
-
-    /// The same of a file.
-    ///
-    /// - Throws: `TokenizerError`; `ForeignFileError` for a file of another kind; `FileError`.
-    static func read(at path: String) throws -> TokenizerFile {
-        let json = try TokenizerJSON.contents(of: path)
-        do {
-            return try read(json, source: path)
-        } catch {
-            // Foundation reads JSON in UTF-16, but not the scanner of vocabularies.
-            guard error == .invalid(.notJSON, source: path),
-                let foreign = TokenizerJSON.foreign(json, path: path)
-            else { throw error }
-            throw foreign
-        }
     }
 
     /// The vocabulary and the merges. Of a model other than BPE only the type is read.
@@ -53,9 +34,9 @@ struct TokenizerFile: Decodable {
         /// Of Unigram: pieces and their scores, by id.
         private(set) var scoredPieces: [ScoredPiece] = []
         private(set) var unknownIndex: Int?
-        /// Pieces and their ids as the file lists them; `read` fills it in.
-        fileprivate(set) var vocabulary: [(piece: String, id: Int)] = []
-        var merges: [String] = []
+        /// Pieces and their ids as the file lists them.
+        private(set) var vocabulary: [(piece: String, id: Int)] = []
+        private(set) var merges: [String] = []
         var dropout: Double?
         var unknownToken: String?
         var fusesUnknown: Bool?
@@ -87,9 +68,6 @@ struct TokenizerFile: Decodable {
                 byteFallback = try values.decodeIfPresent(Bool.self, forKey: .byteFallback)
             }
             guard type == "BPE" else { return }
-            // Only for its errors: equivalent pieces are one key here.
-            _ = try values.decode([String: Int].self, forKey: .vocabulary)
-            merges = try values.decode(Merges.self, forKey: .merges).lines
             dropout = try values.decodeIfPresent(Double.self, forKey: .dropout)
             unknownToken = try values.decodeIfPresent(String.self, forKey: .unknownToken)
             fusesUnknown = try values.decodeIfPresent(Bool.self, forKey: .fusesUnknown)
@@ -97,6 +75,49 @@ struct TokenizerFile: Decodable {
             ignoresMerges = try values.decodeIfPresent(Bool.self, forKey: .ignoresMerges)
             subwordPrefix = try values.decodeIfPresent(String.self, forKey: .subwordPrefix)
             wordSuffix = try values.decodeIfPresent(String.self, forKey: .wordSuffix)
+        }
+
+        /// Reads vocabulary and merges of BPE. There are hundreds of thousands of them, for which a
+        /// decoder would take longer than all else does.
+        fileprivate mutating func readPieces(
+            _ model: JSONValue?, source: String
+        ) throws(TokenizerError) {
+            func value(_ key: CodingKeys) throws(TokenizerError) -> JSONValue {
+                guard let value = model?[key.rawValue] else {
+                    throw .invalid(.missingValue(path: "model.\(key.rawValue)"), source: source)
+                }
+                return value
+            }
+            func wrong(_ path: String, _ expected: String) -> TokenizerError {
+                .invalid(.wrongType(path: "model.\(path)", expected: expected), source: source)
+            }
+            guard let entries = try value(.vocabulary).fields else {
+                throw wrong("vocab", "an object")
+            }
+            vocabulary.reserveCapacity(entries.count)
+            for entry in entries {
+                guard let id = entry.value.integer else {
+                    throw wrong("vocab.\(entry.name)", "a whole number")
+                }
+                vocabulary.append((entry.name, id))
+            }
+            guard let list = try value(.merges).list else { throw wrong("merges", "a list") }
+            merges.reserveCapacity(list.count)
+            // As "a b" (until tokenizers 0.19) or as ["a", "b"] (since 0.20).
+            let areTexts = list.first?.list == nil
+            for (rank, merge) in list.enumerated() {
+                switch merge {
+                case .text(let line) where areTexts: merges.append(line)
+                case .list(let pair) where !areTexts:
+                    guard pair.count == 2 else { throw wrong("merges", "a list of pairs of texts") }
+                    guard let left = pair[0].string, let right = pair[1].string else {
+                        let place = pair[0].string == nil ? 0 : 1
+                        throw wrong("merges[\(rank)][\(place)]", "a text")
+                    }
+                    merges.append(left + " " + right)
+                default: throw wrong("merges[\(rank)]", areTexts ? "a text" : "a list")
+                }
+            }
         }
     }
 
@@ -109,36 +130,6 @@ struct TokenizerFile: Decodable {
             var pair = try decoder.unkeyedContainer()
             piece = try pair.decode(String.self)
             score = try pair.decode(Double.self)
-        }
-    }
-
-    /// Merges as "a b" (until tokenizers 0.19) or as ["a", "b"] (since 0.20).
-    private struct Merges: Decodable {
-        let lines: [String]
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            var list = try decoder.unkeyedContainer()
-            var isOfPairs = false
-            if !list.isAtEnd {
-                do {
-                    _ = try list.nestedUnkeyedContainer()
-                    isOfPairs = true
-                } catch is DecodingError {
-                    isOfPairs = false  // any fault shows below
-                }
-            }
-            guard isOfPairs else {
-                lines = try value.decode([String].self)
-                return
-            }
-            let pairs = try value.decode([[String]].self)
-            if let rank = pairs.firstIndex(where: { $0.count != 2 }) {
-                throw DecodingError.typeMismatch(
-                    (String, String).self,
-                    .init(codingPath: decoder.codingPath, debugDescription: "merge \(rank)"))
-            }
-            lines = pairs.map { $0.joined(separator: " ") }
         }
     }
 

@@ -1,6 +1,6 @@
-import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 
 /// Reads a JSON file into a type, and says by path what is wrong with it.
 enum TokenizerJSON {
@@ -15,58 +15,58 @@ enum TokenizerJSON {
     /// The bytes of the file at `path`.
     ///
     /// - Throws: `TokenizerError.fileTooLarge`; `ForeignFileError`; `FileError`.
-    static func contents(of path: String) throws -> Data {
+    static func contents(of path: String) throws -> [UInt8] {
         let file = try MappedFile(path: path)
         guard file.count <= TokenizerLimits.fileBytes else {
             throw TokenizerError.fileTooLarge(
                 path: path, bytes: file.count, limit: TokenizerLimits.fileBytes)
         }
-        let data = Data(file.bytes)
-        // The decoder reads wide text, too.
-        if let error = foreign(data, path: path), !error.kind.isWideText { throw error }
-        return data
-    }
-
-    /// What a file is if it is no JSON and no tokenizer.model.
-    static func foreign(_ data: Data, path: String) -> ForeignFileError? {
-        data.withUnsafeBytes { ForeignFileError(path: path, bytes: $0, use: .text) }
-    }
-
-    /// Decodes JSON text that came from `source`. Python may have written it: numbers that are not read
-    /// may be NaN or infinite.
-    static func decode<Value: Decodable>(
-        _ type: Value.Type, from data: Data, source: String
-    ) throws(TokenizerError) -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: data)
-        } catch DecodingError.typeMismatch(let type, let context) {
-            let flaw = TokenizerError.Flaw.wrongType(
-                path: text(context.codingPath), expected: name(of: type))
-            throw .invalid(flaw, source: source)
-        } catch DecodingError.valueNotFound(let type, let context) {
-            let flaw = TokenizerError.Flaw.wrongType(
-                path: text(context.codingPath), expected: name(of: type))
-            throw .invalid(flaw, source: source)
-        } catch DecodingError.keyNotFound(let key, let context) {
-            throw .invalid(.missingValue(path: text(context.codingPath + [key])), source: source)
-        } catch {
-            if let python = PythonJSON(data) {
-                return try decode(type, from: python.text, source: source)
+        return try file.withBytes { bytes in
+            if let foreign = ForeignFileError(path: path, bytes: bytes, use: .text) {
+                throw foreign
             }
-            // The decoder reports a number that does not fit, such as an id of 1.5, like text that
-            // is not JSON, without a place. Ids are the only whole numbers here.
-            let flaw: TokenizerError.Flaw =
-                isJSON(data) ? .wrongType(path: "an id", expected: "a whole number") : .notJSON
-            throw .invalid(flaw, source: source)
+            return Array(bytes)
         }
     }
 
-    private static func isJSON(_ data: Data) -> Bool {
+    /// Decodes JSON text that came from `source`.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from json: [UInt8], source: String
+    ) throws(TokenizerError) -> Value {
+        try decode(type, from: tree(json, source: source), source: source)
+    }
+
+    /// JSON text that came from `source` as a value; of equal names, all are there.
+    static func tree(_ json: [UInt8], source: String) throws(TokenizerError) -> JSONValue {
         do {
-            _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
-            return true
+            return try JSONReader.read(json, JSONFile.rules)
         } catch {
-            return false
+            throw .invalid(.notJSON, source: source)
+        }
+    }
+
+    /// Decodes a value that came from `source`.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from tree: JSONValue, source: String
+    ) throws(TokenizerError) -> Value {
+        func wrong(_ context: DecodingError.Context, _ expected: String) -> TokenizerError {
+            let path = text(context.codingPath)
+            return .invalid(.wrongType(path: path, expected: expected), source: source)
+        }
+        do {
+            return try JSONTree.decode(type, from: tree)
+        } catch DecodingError.typeMismatch(let type, let context) {
+            throw wrong(context, name(of: type))
+        } catch DecodingError.valueNotFound(let type, let context) {
+            throw wrong(context, name(of: type))
+        } catch DecodingError.keyNotFound(let key, let context) {
+            throw .invalid(.missingValue(path: text(context.codingPath + [key])), source: source)
+        } catch DecodingError.dataCorrupted(let context) {
+            let isWhole = (context.underlyingError as? JSONMisfit)?.isWhole ?? false
+            throw wrong(context, isWhole ? "a whole number" : "a finite number")
+        } catch {
+            // No type that is decoded here throws another error.
+            throw .invalid(.notJSON, source: source)
         }
     }
 
@@ -88,7 +88,6 @@ enum TokenizerJSON {
         if type is Double.Type { return "a number" }
         if type is String.Type { return "a text" }
         if type is Bool.Type { return "true or false" }
-        if type is (String, String).Type { return "a list of pairs of texts" }
         return "\(type)".contains("Array") ? "a list" : "an object"
     }
 }

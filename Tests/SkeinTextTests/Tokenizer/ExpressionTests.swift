@@ -111,7 +111,7 @@ private struct Cuts: Decodable {
             }
             do throws(TokenizerError) {
                 let stage = try TokenizerJSON.decode(
-                    TokenizerFile.Stage.self, from: Data(bytes), source: "seed \(seed)")
+                    TokenizerFile.Stage.self, from: bytes, source: "seed \(seed)")
                 let steps = try PreTokenSteps(stage.steps, source: "seed \(seed)")
                 // The first byte of a text may get a space before it, so pieces may lie elsewhere.
                 #expect(Self.size(of: "I've 12 x a2b\r\n世界!? ", by: steps) < 200)

@@ -48,9 +48,9 @@ import Testing
         Case("\"vocab\"", "\"vocal\"", .missingValue(path: "model.vocab")),
         Case("\"merges\"", "\"merge\"", .missingValue(path: "model.merges")),
         Case(": 1", ": \"1\"", .wrongType(path: "model.vocab.b", expected: "a whole number")),
-        Case(": 1", ": 1.5", .wrongType(path: "an id", expected: "a whole number")),
+        Case(": 1", ": 1.5", .wrongType(path: "model.vocab.b", expected: "a whole number")),
         Case(": 1", ": true", .wrongType(path: "model.vocab.b", expected: "a whole number")),
-        Case(": 1", ": 1e40", .wrongType(path: "an id", expected: "a whole number")),
+        Case(": 1", ": 1e40", .wrongType(path: "model.vocab.b", expected: "a whole number")),
         Case("\"BPE\"", "7", .wrongType(path: "model.type", expected: "a text")),
         Case("[\"a b\"]", "7", .wrongType(path: "model.merges", expected: "a list")),
         Case("[\"a b\"]", "[7]", .wrongType(path: "model.merges[0]", expected: "a text")),
@@ -60,6 +60,15 @@ import Testing
         Case(
             "[\"a b\"]", "[[\"a\", 7]]",
             .wrongType(path: "model.merges[0][1]", expected: "a text")),
+        Case(
+            "[\"a b\"]", "[[\"a\", \"b\"], 7]",
+            .wrongType(path: "model.merges[1]", expected: "a list")),
+        Case(
+            "\"id\": 3", "\"id\": 3.5",
+            .wrongType(path: "added_tokens[0].id", expected: "a whole number")),
+        Case(
+            "\"merges\"", "\"dropout\": NaN, \"merges\"",
+            .wrongType(path: "model.dropout", expected: "a finite number")),
         Case("\"id\": 3, ", "", .missingValue(path: "added_tokens[0].id")),
         Case(": 1", ": -1", .idOutOfRange(piece: "b", id: -1, limit: 2_097_151)),
         Case(": 1", ": 2097151", .idOutOfRange(piece: "b", id: 2_097_151, limit: 2_097_151)),

@@ -111,7 +111,7 @@ struct SentencePieceTests {
                             try SentencePieceFile($0, source: "seed \(seed)")
                         }, source: "seed \(seed)")
                     : TokenizerDefinition(
-                        TokenizerFile.read(Data(bytes), source: "seed \(seed)"),
+                        TokenizerFile.read(bytes, source: "seed \(seed)"),
                         source: "seed \(seed)")
                 let tokenizer = try Tokenizer(definition)
                 _ = tokenizer.decode(tokenizer.encode("the keeper  counts\n世界 😀 <s>"))

@@ -17,7 +17,7 @@ import Testing
     }
 
     private static func tokenizer(_ bytes: [UInt8]) throws -> Tokenizer {
-        let file = try TokenizerJSON.decode(TekkenFile.self, from: Data(bytes), source: "t.json")
+        let file = try TokenizerJSON.decode(TekkenFile.self, from: bytes, source: "t.json")
         return try Tokenizer(TokenizerDefinition(file, source: "t.json"))
     }
 

@@ -50,7 +50,7 @@ struct TokenizerMutationTests {
                 let definition =
                     try name.hasSuffix(".json")
                     ? TokenizerDefinition(
-                        TokenizerFile.read(Data(bytes), source: name), source: name)
+                        TokenizerFile.read(bytes, source: name), source: name)
                     : TokenizerDefinition(
                         bytes.withUnsafeBufferPointer { try SentencePieceFile($0, source: name) },
                         source: name)
