@@ -37,7 +37,7 @@ import Testing
         #expect(Set(Self.refusals("").keys).isSubset(of: try Case.all().map(\.name)))
     }
 
-    /// The exact errors; where Foundation words the reason, only the verdict is checked.
+    /// The exact errors; where the JSON reader words the reason, only the verdict is checked.
     private static func refusals(_ path: String) -> [String: FormatError] {
         func bad(
             _ tensor: String, _ field: String, _ expected: String, _ found: String
