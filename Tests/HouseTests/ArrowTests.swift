@@ -54,7 +54,7 @@ struct ArrowTests {
             "Coordination", "Network", "Cluster", "Launch", "Hub", "Watch", "Grammar",
             "Serve", "JSON", "Rows", "Inference",
         ],
-        "MacroKit": [], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Lab"],
+        "MacroKit": ["JSON"], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Lab"],
         "Fetch": ["Basics", "Hub"],
     ]
 

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -44,11 +45,11 @@ import Testing
             var damage = Damage(number: number)
             let declarations = Self.declarations
             let declaration = declarations[damage.below(min(150, declarations.count))]
-            var message = PluginQuestion(role: "member", declaration: declaration).message.written
+            var message = PluginQuestion(role: "member", declaration: declaration).message.utf8
             damage.change(&message, within: message.indices)
             let answer = PluginAnswer.to(message)
             #expect(throws: Never.self, "SKEIN_TEST_SEED=\(Damage.seed), number \(number)") {
-                try JSONReader.read(answer)
+                try JSONReader.read(answer, JSONRules(depth: 8))
             }
         }
     }

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 @testable import SkeinMacroKit
 
 /// A question as the compiler writes it (Swift 6.3.1), and the plugin's answer to it.
@@ -14,14 +16,14 @@ struct PluginQuestion {
     var attributeOffset: Int?
 
     var message: JSONValue {
-        let reference = JSONValue.object([
+        let reference = JSONValue.fields([
             ("moduleName", .text("SkeinMacros")), ("name", .text(macro)),
             ("typeName", .text(macro)),
         ])
-        return .object([
+        return .fields([
             (
                 "expandAttachedMacro",
-                .object([
+                .fields([
                     (
                         "attributeSyntax",
                         syntax(attribute, kind: "attribute", at: attributeOffset ?? offset)
@@ -44,16 +46,17 @@ struct PluginQuestion {
     }
 
     private func syntax(_ source: String, kind: String, at offset: Int) -> JSONValue {
-        let location = JSONValue.object([
-            ("column", .whole(1)), ("fileID", .text("main/Cat.swift")),
-            ("fileName", .text("/x/Cat.swift")), ("line", .whole(1)), ("offset", .whole(offset)),
+        let location = JSONValue.fields([
+            ("column", .integer(1)), ("fileID", .text("main/Cat.swift")),
+            ("fileName", .text("/x/Cat.swift")), ("line", .integer(1)),
+            ("offset", .integer(offset)),
         ])
-        return .object([
+        return .fields([
             ("kind", .text(kind)), ("location", location), ("source", .text(source)),
         ])
     }
 
-    var answer: [UInt8] { PluginAnswer.to(message.written) }
+    var answer: [UInt8] { PluginAnswer.to(message.utf8) }
 }
 
 /// The answer to a `PluginQuestion`.
@@ -72,15 +75,17 @@ struct PluginReply: Equatable {
     var refusals: [Told]
 
     init(_ answer: [UInt8]) throws {
-        let value = try JSONReader.read(answer)
-        let result = value["expandMacroResult"]
-        guard let source = result["expandedSource"].text else { throw NoExpansion(answer: value) }
+        let value = try JSONReader.read(answer, JSONRules(depth: 8))
+        let result = value["expandMacroResult"] ?? .null
+        guard let source = result["expandedSource"]?.string else {
+            throw NoExpansion(answer: value)
+        }
         self.source = source
-        refusals = result["diagnostics"].list.map { told in
+        refusals = (result["diagnostics"]?.list ?? []).map { told in
             Told(
-                message: told["message"].text ?? "",
-                file: told["position"]["fileName"].text ?? "",
-                offset: told["position"]["offset"].whole ?? -1)
+                message: told["message"]?.string ?? "",
+                file: told["position"]?["fileName"]?.string ?? "",
+                offset: told["position"]?["offset"]?.integer ?? -1)
         }
     }
 }

@@ -1,6 +1,10 @@
+import SkeinJSON
+
 /// The answer to each message: a function of its bytes alone.
 enum PluginAnswer {
-    static func to(_ message: [UInt8]) -> [UInt8] { value(to: message).written }
+    private static let rules = JSONRules(depth: MacroLimits.jsonDepth, names: .all)
+
+    static func to(_ message: [UInt8]) -> [UInt8] { value(to: message).utf8 }
 
     /// The answer to any message, or nil to an empty one, which ends the conversation.
     static func reply(to message: PluginWire.Message) -> [UInt8]? {
@@ -8,21 +12,21 @@ enum PluginAnswer {
         case .whole(let bytes): return bytes.isEmpty ? nil : to(bytes)
         case .tooLong:
             let refusal = Refusal(.longMessage, at: 0)
-            return expansion("", refused: [refusal], of: AttachedRequest()).written
+            return expansion("", refused: [refusal], of: AttachedRequest()).utf8
         }
     }
 
     private static func value(to message: [UInt8]) -> JSONValue {
-        guard let request = try? JSONReader.read(message) else {
+        guard let request = try? JSONReader.read(message, rules) else {
             return expansion("", refused: [Refusal(.unreadMessage, at: 0)], of: AttachedRequest())
         }
         switch PluginRequest(request) {
         case .capability:
-            let capability = JSONValue.object([("protocolVersion", .whole(7))])
-            return .object([("getCapabilityResult", .object([("capability", capability)]))])
+            let capability = JSONValue.fields([("protocolVersion", .integer(7))])
+            return .fields([("getCapabilityResult", .fields([("capability", capability)]))])
         case .library:
-            let loaded = JSONValue.object([("loaded", .bool(false)), ("diagnostics", .list([]))])
-            return .object([("loadPluginLibraryResult", loaded)])
+            let loaded = JSONValue.fields([("loaded", .bool(false)), ("diagnostics", .list([]))])
+            return .fields([("loadPluginLibraryResult", loaded)])
         case .attached(let request):
             let result = AttachedExpansion.of(request)
             return expansion(result.source, refused: result.refusals, of: request)
@@ -37,19 +41,19 @@ enum PluginAnswer {
         _ source: String, refused: [Refusal], of request: AttachedRequest
     ) -> JSONValue {
         let diagnostics = refused.map { refusal in
-            let position = JSONValue.object([
+            let position = JSONValue.fields([
                 ("fileName", .text(request.file)),
-                ("offset", .whole(request.offset &+ refusal.offset)),
+                ("offset", .integer(request.offset &+ refusal.offset)),
             ])
-            return JSONValue.object([
+            return JSONValue.fields([
                 ("message", .text(refusal.explained)), ("severity", .text("error")),
                 ("position", position), ("highlights", .list([])), ("notes", .list([])),
                 ("fixIts", .list([])),
             ])
         }
-        let result = JSONValue.object([
+        let result = JSONValue.fields([
             ("expandedSource", .text(source)), ("diagnostics", .list(diagnostics)),
         ])
-        return .object([("expandMacroResult", result)])
+        return .fields([("expandMacroResult", result)])
     }
 }

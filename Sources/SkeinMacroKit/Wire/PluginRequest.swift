@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// What the compiler asks (protocol version 7; swift-syntax, `HostToPluginMessage`).
 enum PluginRequest {
     /// Which version of the protocol the plugin speaks.
@@ -49,15 +51,21 @@ struct AttachedRequest {
 
 extension AttachedRequest {
     init(_ message: JSONValue) {
-        macro = message["macro"]["typeName"].text ?? ""
-        role = message["macroRole"].text ?? ""
-        attribute = message["attributeSyntax"]["source"].text ?? ""
-        declaration = message["declSyntax"]["source"].text ?? ""
-        extendedType = message["extendedTypeSyntax"]["source"].text ?? ""
-        conformances = message["conformanceListSyntax"]["source"].text ?? ""
-        surroundings = message["lexicalContext"].list.map { $0["source"].text ?? "" }
-        file = message["declSyntax"]["location"]["fileName"].text ?? ""
-        offset = message["declSyntax"]["location"]["offset"].whole ?? 0
-        attributeOffset = message["attributeSyntax"]["location"]["offset"].whole ?? 0
+        macro = message["macro"]?["typeName"]?.string ?? ""
+        role = message["macroRole"]?.string ?? ""
+        attribute = Self.source(message["attributeSyntax"])
+        declaration = Self.source(message["declSyntax"])
+        extendedType = Self.source(message["extendedTypeSyntax"])
+        conformances = Self.source(message["conformanceListSyntax"])
+        surroundings = (message["lexicalContext"]?.list ?? []).map(Self.source)
+        file = message["declSyntax"]?["location"]?["fileName"]?.string ?? ""
+        offset = Self.offset(message["declSyntax"])
+        attributeOffset = Self.offset(message["attributeSyntax"])
+    }
+
+    private static func source(_ syntax: JSONValue?) -> String { syntax?["source"]?.string ?? "" }
+
+    private static func offset(_ syntax: JSONValue?) -> Int {
+        syntax?["location"]?["offset"]?.integer ?? 0
     }
 }
