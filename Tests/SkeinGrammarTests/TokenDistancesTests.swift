@@ -112,7 +112,9 @@ struct TokenDistancesTests {
             var random = TestRandom(state: seed)
             var matcher = try GrammarMatcher(grammar, limit: 40)
             let text = try matcher.write(with: &random)
-            #expect((try? GrammarJSON.read(Array(text.utf8), takesLast: true)) != nil)
+            #expect(
+                (try? JSONReader.read(Array(text.utf8), JSONRules(depth: 128, names: .last))) != nil
+            )
             written += matcher.used
         }
         #expect(written > 200)

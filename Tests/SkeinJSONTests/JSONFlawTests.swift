@@ -1,3 +1,4 @@
+import Foundation
 import SkeinJSON
 import SkeinTestSupport
 import Testing
@@ -22,6 +23,7 @@ struct JSONFlawTests {
         ("[1 2]", .commaOr(object: false), 3), ("[1", .commaOr(object: false), 2),
         ("[01]", .commaOr(object: false), 2), ("{\"a\":1 2}", .commaOr(object: true), 7),
         ("1.", .digit, 2), ("1.x", .digit, 2), ("1ex", .digit, 2), ("1e+", .digit, 3),
+        ("[1e]", .digit, 3),
         ("\"\\x\"", .escape, 2), ("\"\\u12g4\"", .hexadecimal, 5), ("\"\\u12", .hexadecimal, 5),
         ("\"\\ud83d\\udc1", .hexadecimal, 12), ("\"\n\"", .plainCharacter, 1),
         ("\"a\u{1F}b\"", .plainCharacter, 2), ("\"abcdefghijk\tm\"", .plainCharacter, 12),
@@ -143,10 +145,12 @@ struct JSONFlawTests {
             default: break
             }
         }
-        let rules = BeforeRows.JSONRules(depth: 64, takesLast: true)
         return tails.contains { tail in
-            let text = Array(bytes) + tail.utf8 + open.reversed()
-            return (try? BeforeRows.JSONReader.read(text, rules)) != nil
+            // With it, Foundation would guess another encoding.
+            guard !bytes.contains(0) else { return false }
+            let text = Data(Array(bytes) + tail.utf8 + open.reversed())
+            return (try? JSONSerialization.jsonObject(with: text, options: .fragmentsAllowed))
+                != nil
         }
     }
 
@@ -157,6 +161,10 @@ struct JSONFlawTests {
         for seed in Damage.seeds(500) {
             var random = TestRandom(state: seed)
             let bytes = RandomJSON.damaged(using: &random)
+            // Foundation refuses numbers that no Double holds.
+            let hasLongExponent = String(decoding: bytes, as: UTF8.self)
+                .contains(#/[eE][+\-]?[0-9]{3}/#)
+            guard !hasLongExponent else { continue }
             do {
                 _ = try JSONReader.read(bytes, rules)
                 #expect(Self.canBecomeJSON(bytes), "seed \(seed)")

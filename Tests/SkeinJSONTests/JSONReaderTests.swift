@@ -14,6 +14,7 @@ struct JSONReaderTests {
         arguments: [
             #"{"b":1,"a":[true,false,null]}"#, "[1000000000000000000000,-0,1.50,1e+21,1E5]",
             #""caf\u0000""#, #"{"":{}}"#, "[[],{}]", #""é""#, #""\\\"\n\r\t\b\f""#,
+            "[" + String(repeating: "1", count: 401) + "]",
         ])
     func roundTrip(_ text: String) throws {
         #expect(try Self.read(text).written == text)
@@ -29,6 +30,11 @@ struct JSONReaderTests {
         let value = try Self.read("[NaN,Infinity,-Infinity]", .python(depth: 4))
         #expect(value == .list([.number("NaN"), .number("Infinity"), .number("-Infinity")]))
         #expect(value.list?.allSatisfy { $0.double == nil && $0.integer == nil } == true)
+        for (text, offset) in [("[-Infinite]", 9), ("[Nax]", 3), ("-NaN", 1), ("[Infinity", 9)] {
+            #expect { try Self.read(text, .python(depth: 4)) } throws: {
+                ($0 as? JSONFlaw)?.offset == offset
+            }
+        }
     }
 
     @Test("of equal names the last value counts, or they are refused; equal is equal bytes")
@@ -36,6 +42,7 @@ struct JSONReaderTests {
         let text = #"{"a":1,"b":2,"a":3}"#
         #expect(try Self.read(text, .python(depth: 4)).written == #"{"a":3,"b":2}"#)
         #expect(throws: JSONFlaw(.repeatedName, at: 13)) { try Self.read(text) }
+        #expect(throws: JSONFlaw(.repeatedName, at: 7)) { try Self.read(#"{"a":1,"\u0061":2}"#) }
         #expect(
             try Self.read(text, JSONRules(depth: 4, names: .first)).written == #"{"a":1,"b":2}"#)
         #expect(try Self.read(text, JSONRules(depth: 4, names: .all)).written == text)

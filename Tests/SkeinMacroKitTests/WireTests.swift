@@ -60,6 +60,17 @@ import Testing
         #expect(loaded?["loaded"] == .bool(false))
     }
 
+    @Test("a message is read if it is no deeper than 64 levels")
+    func depth() throws {
+        for (depth, isRead) in [(MacroLimits.jsonDepth, true), (MacroLimits.jsonDepth + 1, false)] {
+            let open = String(repeating: "[", count: depth - 1)
+            let message = "{\"a\":" + open + String(repeating: "]", count: depth - 1) + "}"
+            let told = try PluginReply(PluginAnswer.to(Array(message.utf8))).refusals
+            let what = isRead ? Refusal.Reason.unknownRequest("a") : .unreadMessage
+            #expect(told.map(\.message) == [Refusal(what, at: 0).explained])
+        }
+    }
+
     @Test("lines end in any way")
     func lineEnds() throws {
         for end in ["\n", "\r\n", "\r"] {

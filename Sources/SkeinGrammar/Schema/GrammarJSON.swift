@@ -2,16 +2,13 @@ import SkeinJSON
 
 /// JSON of schemas and of what they describe.
 package enum GrammarJSON {
-    /// A whole text, no deeper than `GrammarLimits.jsonDepth`. With `takesLast`, of fields with one
-    /// name the last one counts, as in most readers; else they are an error.
+    private static let rules = JSONRules(
+        depth: GrammarLimits.jsonDepth, bytes: GrammarLimits.sourceBytes, takesMark: true)
+
+    /// A whole text. Two fields with one name are an error.
     ///
     /// - Throws: `GrammarError.malformed`, `.tooDeep`, `.tooLarge`.
-    package static func read(
-        _ bytes: [UInt8], limit: Int = GrammarLimits.sourceBytes, takesLast: Bool = false
-    ) throws(GrammarError) -> JSONValue {
-        let rules = JSONRules(
-            depth: GrammarLimits.jsonDepth, bytes: limit, names: takesLast ? .last : .refused,
-            takesMark: true)
+    package static func read(_ bytes: [UInt8]) throws(GrammarError) -> JSONValue {
         do {
             return try JSONReader.read(bytes, rules)
         } catch {

@@ -5,6 +5,9 @@ import SkeinText
 /// Reads the fields of a request's JSON object. A field that is null counts as missing, as clients
 /// mean it; one that nobody asks for is ignored, as other servers do.
 struct FieldReader {
+    private static let rules = JSONRules(
+        depth: GrammarLimits.jsonDepth, bytes: Limits.bodyBytes, names: .last, takesMark: true)
+
     private let object: JSONValue
     /// Where the object stands in the request, such as `messages[0].`.
     private let prefix: String
@@ -18,20 +21,16 @@ struct FieldReader {
     init(body: [UInt8]) throws(APIError) {
         let json: JSONValue
         do {
-            json = try GrammarJSON.read(body, limit: Limits.bodyBytes, takesLast: true)
+            json = try JSONReader.read(body, Self.rules)
         } catch {
-            switch error {
-            case .malformed(let offset):
-                throw .invalid(
-                    nil, "the body is no JSON (RFC 8259, UTF-8): byte \(offset) does not belong",
-                    code: "invalid_json")
-            case .tooDeep(let limit):
-                throw .invalid(
-                    nil, "the body's JSON is nested deeper than \(limit)", code: "invalid_json")
-            default:
-                throw .invalid(
-                    nil, "the body is longer than \(Limits.bodyBytes) bytes", code: "invalid_json")
-            }
+            let what =
+                switch error.kind {
+                case .malformed, .notUTF8, .halfOfPair, .repeatedName:
+                    "the body is no JSON (RFC 8259, UTF-8): byte \(error.offset) does not belong"
+                case .tooDeep(let limit): "the body's JSON is nested deeper than \(limit)"
+                case .tooLarge(let limit): "the body is longer than \(limit) bytes"
+                }
+            throw .invalid(nil, what, code: "invalid_json")
         }
         guard json.fields != nil else {
             throw .invalid(nil, "the body is a JSON object", code: "invalid_json")

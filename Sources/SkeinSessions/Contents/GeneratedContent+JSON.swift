@@ -1,4 +1,4 @@
-import SkeinBasics
+import SkeinJSON
 
 extension GeneratedContent {
     /// A content from its JSON text, or from the beginning of one.
@@ -30,37 +30,18 @@ extension GeneratedContent {
     }
 
     /// The JSON text, without spaces. Unfinished parts are closed where they stand.
-    public var jsonString: String {
-        var out: [UInt8] = []
-        write(to: &out)
-        return String(decoding: out, as: UTF8.self)
-    }
+    public var jsonString: String { json.written }
 
-    private func write(to out: inout [UInt8]) {
+    var json: JSONValue {
         switch storage {
-        case .null, .absent: out += "null".utf8
-        case .bool(let value): out += (value ? "true" : "false").utf8
-        case .number(let number): out += number.text.utf8
-        case .string(let text): out += JSONLine.quote(text).utf8
-        case .array(let elements):
-            out.append(UInt8(ascii: "["))
-            for (place, element) in elements.enumerated() {
-                if place > 0 { out.append(UInt8(ascii: ",")) }
-                element.write(to: &out)
-            }
-            out.append(UInt8(ascii: "]"))
+        case .null, .absent: .null
+        case .bool(let value): .bool(value)
+        case .number(let number): .number(number.text)
+        case .string(let text): .text(text)
+        case .array(let elements): .list(elements.map(\.json))
         case .structure(let properties, let orderedKeys):
-            out.append(UInt8(ascii: "{"))
-            var isFirst = true
-            for key in orderedKeys {
-                guard let value = properties[key] else { continue }
-                if !isFirst { out.append(UInt8(ascii: ",")) }
-                isFirst = false
-                out += JSONLine.quote(key).utf8
-                out.append(UInt8(ascii: ":"))
-                value.write(to: &out)
-            }
-            out.append(UInt8(ascii: "}"))
+            .object(
+                orderedKeys.compactMap { key in properties[key].map { JSONField(key, $0.json) } })
         }
     }
 }

@@ -62,7 +62,7 @@ extension LanguageModelFeedbackAttachment: Encodable {
     /// - Throws: `OptionsError` and `TranscriptError` for entries that cannot be coded; what the
     ///   encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try CodedText(coded()).encode(to: encoder)
+        try JSONCoded(coded()).encode(to: encoder)
     }
 
     private func coded() throws -> JSONValue {

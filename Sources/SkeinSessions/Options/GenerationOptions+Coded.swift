@@ -11,7 +11,7 @@ extension GenerationOptions: Codable {
     /// - Throws: `TranscriptError` for unknown keys and values out of range; what the decoder
     ///   throws.
     public init(from decoder: any Decoder) throws {
-        try self.init(coded: CodedText(from: decoder).value, at: "options")
+        try self.init(coded: JSONValue(coded: decoder), at: "options")
     }
 
     /// Writes the coded form.
@@ -19,7 +19,7 @@ extension GenerationOptions: Codable {
     /// - Parameter encoder: of any format.
     /// - Throws: `OptionsError` for values out of range; what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try CodedText(coded()).encode(to: encoder)
+        try JSONCoded(coded()).encode(to: encoder)
     }
 
     func coded() throws(OptionsError) -> JSONValue {
@@ -68,7 +68,7 @@ extension GenerationOptions.SamplingMode: Codable {
     /// - Parameter decoder: of any format.
     /// - Throws: `TranscriptError` for unknown keys and values; what the decoder throws.
     public init(from decoder: any Decoder) throws {
-        try self.init(coded: CodedText(from: decoder).value, at: "samplingMode")
+        try self.init(coded: JSONValue(coded: decoder), at: "samplingMode")
     }
 
     /// Writes the coded form.
@@ -77,7 +77,7 @@ extension GenerationOptions.SamplingMode: Codable {
     /// - Throws: `OptionsError` for values out of range; what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         try check()
-        try CodedText(coded).encode(to: encoder)
+        try JSONCoded(coded).encode(to: encoder)
     }
 
     var coded: JSONValue {

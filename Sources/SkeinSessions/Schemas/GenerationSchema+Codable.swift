@@ -8,12 +8,13 @@ extension GenerationSchema: Codable {
     ///
     /// - Throws: `DecodingError` if it is no JSON object, or nested too deep.
     public init(from decoder: any Decoder) throws {
-        let json = try CodedJSON(from: decoder).value
-        guard json.fields != nil else {
+        do {
+            let json = try JSONCoded(from: decoder).value.withNormalNumbers
+            try self.init(document: json, at: decoder.codingPath)
+        } catch let error as JSONCoded.TooDeep {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "a schema is an object"))
+                .init(codingPath: error.path, debugDescription: "nested too deep"))
         }
-        self.init(.document(CodedSchema.ordered(json)))
     }
 
     /// Writes the schema as JSON Schema, draft 2020-12. Encoders do not keep the order of keys, so
@@ -21,7 +22,7 @@ extension GenerationSchema: Codable {
     ///
     /// - Throws: `SchemaError` if the schema contradicts itself; what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try CodedJSON(value: CodedSchema.withOrder(try json())).encode(to: encoder)
+        try JSONCoded(CodedSchema.withOrder(try json()), prefersDecimals: true).encode(to: encoder)
     }
 
     /// A schema from JSON text.
@@ -29,10 +30,13 @@ extension GenerationSchema: Codable {
     /// - Parameter text: a JSON Schema. The order of properties is that of the text, or of `x-order`.
     /// - Throws: `GrammarError` if it is no JSON, or too large; `DecodingError` if it is no object.
     package init(jsonText text: String) throws {
-        let json = try GrammarJSON.read(Array(text.utf8))
+        try self.init(document: GrammarJSON.read(Array(text.utf8)), at: [])
+    }
+
+    private init(document json: JSONValue, at place: [any CodingKey]) throws(DecodingError) {
         guard json.fields != nil else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "a schema is an object"))
+            throw .dataCorrupted(
+                .init(codingPath: place, debugDescription: "a schema is an object"))
         }
         self.init(.document(CodedSchema.ordered(json)))
     }
@@ -62,93 +66,15 @@ extension GenerationSchema: CustomDebugStringConvertible {
     package var name: String { form.name }
 }
 
-/// JSON in an encoder's or decoder's form.
-private struct CodedJSON: Codable {
-    let value: JSONValue
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { return nil }
-    }
-
-    init(value: JSONValue) {
-        self.value = value
-    }
-
-    init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count < GrammarLimits.jsonDepth else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "nested too deep"))
-        }
-        if let container = try? decoder.container(keyedBy: Key.self) {
-            // Keys come in the order of a hash table: here in one that does not change.
-            let keys = container.allKeys.sorted {
-                $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8)
-            }
-            value = .object(
-                try keys.map { key in
-                    JSONField(
-                        key.stringValue, try container.decode(CodedJSON.self, forKey: key).value)
-                })
-            return
-        }
-        if var container = try? decoder.unkeyedContainer() {
-            var items: [JSONValue] = []
-            while !container.isAtEnd { items.append(try container.decode(CodedJSON.self).value) }
-            value = .list(items)
-            return
-        }
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            value = .null
-        } else if let bool = try? container.decode(Bool.self) {
-            value = .bool(bool)
-        } else if let text = try? container.decode(String.self) {
-            value = .text(text)
-        } else if let int = try? container.decode(Int.self) {
-            value = .number(String(int))
-        } else if let number = (try? container.decode(Decimal.self)).flatMap(NumberText.init) {
-            value = .number(number.normal.description)
-        } else if let number = NumberText(try container.decode(Double.self)) {
-            value = .number(number.normal.description)
-        } else {
-            value = .null
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        switch value {
+extension JSONValue {
+    /// The value with its numbers in the one spelling that equal numbers have.
+    fileprivate var withNormalNumbers: JSONValue {
+        switch self {
+        case .number(let text): .number(NumberText(checked: text).normal.description)
+        case .list(let items): .list(items.map(\.withNormalNumbers))
         case .object(let fields):
-            var container = encoder.container(keyedBy: Key.self)
-            for field in fields {
-                try container.encode(
-                    CodedJSON(value: field.value), forKey: Key(stringValue: field.name))
-            }
-        case .list(let items):
-            var container = encoder.unkeyedContainer()
-            for item in items { try container.encode(CodedJSON(value: item)) }
-        case .null:
-            var container = encoder.singleValueContainer()
-            try container.encodeNil()
-        case .bool(let bool): try Self.encode(bool, to: encoder)
-        case .text(let text): try Self.encode(text, to: encoder)
-        case .number(let text):
-            let number = NumberText(checked: text)
-            if let int = number.int {
-                try Self.encode(int, to: encoder)
-            } else if let decimal = number.decimal {
-                try Self.encode(decimal, to: encoder)
-            } else {
-                try Self.encode(number.double, to: encoder)
-            }
+            .object(fields.map { JSONField($0.name, $0.value.withNormalNumbers) })
+        default: self
         }
-    }
-
-    private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
     }
 }

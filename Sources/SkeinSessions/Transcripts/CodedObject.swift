@@ -84,18 +84,14 @@ struct CodedObject {
 
     func number(_ name: String) throws(TranscriptError) -> Double? {
         guard let value = fields[name] else { return nil }
-        guard case .number(let text) = value, let number = Double(text), number.isFinite else {
-            throw wrong(name, "a finite number")
-        }
+        guard let number = value.double else { throw wrong(name, "a finite number") }
         return number
     }
 
     func integer(_ name: String) throws(TranscriptError) -> Int? {
         guard let value = fields[name] else { return nil }
         // Not by way of a Double: it does not hold all 64 bits.
-        guard case .number(let text) = value, let integer = NumberText(checked: text).int else {
-            throw wrong(name, "a whole number")
-        }
+        guard let integer = value.integer else { throw wrong(name, "a whole number") }
         return integer
     }
 

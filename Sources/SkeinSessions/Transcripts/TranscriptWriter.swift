@@ -25,7 +25,7 @@ enum TranscriptWriter {
             "transcript": .fields(["entries": .list(entries)]),
         ])
         // What is written can be read again.
-        guard value.isNested(atMost: GrammarLimits.jsonDepth) else {
+        guard value.depth <= GrammarLimits.jsonDepth else {
             throw TranscriptError.tooDeep(limit: GrammarLimits.jsonDepth)
         }
         return value
@@ -92,10 +92,10 @@ enum TranscriptWriter {
     }
 
     private static func content(_ content: GeneratedContent) throws(TranscriptError) -> JSONValue {
-        let bytes = Array(content.jsonString.utf8)
-        let limit = TranscriptLimits.codedBytes
-        guard bytes.count <= limit else { throw .tooLarge(bytes: bytes.count, limit: limit) }
-        guard let value = try? GrammarJSON.read(bytes, limit: limit) else {
+        let value = content.json
+        let (count, limit) = (value.utf8.count, TranscriptLimits.codedBytes)
+        guard count <= limit else { throw .tooLarge(bytes: count, limit: limit) }
+        guard value.depth <= GrammarLimits.jsonDepth else {
             throw .tooDeep(limit: GrammarLimits.jsonDepth)
         }
         return value

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// The filter `tojson`, as transformers defines it: Python's `json.dumps` with
 /// `ensure_ascii=False`.
 extension TemplateInterpreter {
@@ -107,23 +109,9 @@ extension TemplateInterpreter {
     }
 
     private static func jsonString(_ text: TemplateText, _ isASCII: Bool) -> TemplateText {
-        var bytes: [UInt8] = [.doubleQuote]
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(text.bytes.count + 2)
-        for byte in text.bytes {
-            switch byte {
-            case .doubleQuote, .backslash: bytes += [.backslash, byte]
-            case .newline: bytes += Array("\\n".utf8)
-            case .carriageReturn: bytes += Array("\\r".utf8)
-            case 0x09: bytes += Array("\\t".utf8)
-            case 0x08: bytes += Array("\\b".utf8)
-            case 0x0C: bytes += Array("\\f".utf8)
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(.doubleQuote)
+        text.bytes.withUnsafeBytes { JSONWriter.append(quoted: $0, to: &bytes) }
         if isASCII, bytes.contains(where: { $0 >= 0x80 }) {
             // Beyond the first plane, JSON writes two UTF-16 halves.
             let words = String(decoding: bytes, as: UTF8.self).utf16.map { word -> String in

@@ -44,6 +44,23 @@ struct SchemaCodingTests {
         #expect(all[0] != all[1])
     }
 
+    @Test("numbers of a schema are coded without an exponent, and property lists keep them")
+    func numbers() throws {
+        let text =
+            #"{"enum":[null,0.5,1e-7,1e20,18446744073709551615,1e300,"0.1234567890123456789"],"#
+            + #""minimum":0.1234567890123456789}"#
+        let schema = try JSONDecoder().decode(GenerationSchema.self, from: Data(text.utf8))
+        let coded = String(decoding: try JSONEncoder().encode(schema), as: UTF8.self)
+        for number in [
+            "[null,0.5,0.0000001,100000000000000000000,18446744073709551615,1e+300,",
+            ":0.1234567890123456789",
+        ] { #expect(coded.contains(number), "\(coded)") }
+        #expect(try schema.jsonText().contains("100000000000000000000,18446744073709551615,1e300,"))
+        let list = try PropertyListEncoder().encode(schema)
+        let again = try PropertyListDecoder().decode(GenerationSchema.self, from: list)
+        #expect(try again.jsonText() == schema.jsonText())
+    }
+
     @Test("the coded form is JSON Schema, with the order of properties")
     func form() throws {
         let encoder = JSONEncoder()

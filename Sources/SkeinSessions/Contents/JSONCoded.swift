@@ -2,31 +2,43 @@ import Foundation
 import SkeinGrammar
 import SkeinJSON
 
-/// Any JSON value, for encoders and decoders.
+/// Any JSON value, for encoders and decoders of any format.
 ///
 /// Decoders do not tell the order of an object's keys, so it is the alphabetical one here.
-struct CodedText: Codable {
-    var value: JSONValue
+struct JSONCoded: Codable {
+    /// Lists and objects are nested deeper than `GrammarLimits.jsonDepth`.
+    struct TooDeep: Error {
+        var path: [any CodingKey]
+    }
 
-    init(_ value: JSONValue) { self.value = value }
+    let value: JSONValue
+    /// Whether each number that is not whole is encoded as a `Decimal`, which JSON has without an
+    /// exponent; else only one that no `Double` has. Property lists have objects for these.
+    private let prefersDecimals: Bool
 
+    init(_ value: JSONValue, prefersDecimals: Bool = false) {
+        self.value = value
+        self.prefersDecimals = prefersDecimals
+    }
+
+    /// - Throws: `TooDeep`; what the decoder throws.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count < GrammarLimits.jsonDepth else {
-            throw TranscriptError.tooDeep(limit: GrammarLimits.jsonDepth)
+            throw TooDeep(path: decoder.codingPath)
         }
         // A wrong guess is an error that the decoder must make, so what is frequent comes first.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             // Before texts: property lists have a text for it.
-            value = .null
+            self.init(.null)
         } else if let text = try? container.decode(String.self) {
-            value = .text(text)
+            self.init(.text(text))
         } else if let object = try Self.object(decoder) {
-            value = object
+            self.init(object)
         } else if let list = try Self.list(decoder) {
-            value = list
+            self.init(list)
         } else {
-            value = try Self.scalar(container)
+            self.init(try Self.scalar(container))
         }
     }
 
@@ -34,9 +46,7 @@ struct CodedText: Codable {
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int64.self) { return .number("\(number)") }
         if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
-        if let number = (try? container.decode(Decimal.self)).flatMap(NumberText.init) {
-            return .number(number.text)
-        }
+        if let number = decimal(container) { return number }
         guard let number = NumberText(try container.decode(Double.self)) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: container.codingPath, debugDescription: "not a finite number"))
@@ -44,22 +54,25 @@ struct CodedText: Codable {
         return .number(number.text)
     }
 
+    private static func decimal(_ container: any SingleValueDecodingContainer) -> JSONValue? {
+        (try? container.decode(Decimal.self)).flatMap(NumberText.init).map { .number($0.text) }
+    }
+
     private static func object(_ decoder: any Decoder) throws -> JSONValue? {
         guard let container = try? decoder.container(keyedBy: Key.self) else { return nil }
         let keys = container.allKeys.sorted { $0.stringValue.precedes($1.stringValue) }
         // What has no long decimals, such as a property list, writes one as an object.
         if keys.contains(where: { $0.stringValue == "mantissa" }),
-            let number = (try? decoder.singleValueContainer().decode(Decimal.self))
-                .flatMap(NumberText.init)
+            let number = decimal(try decoder.singleValueContainer())
         {
-            return .number(number.text)
+            return number
         }
         return .object(
             try keys.map { key in
                 let isNull = try container.decodeNil(forKey: key)
                 return JSONField(
-                    name: key.stringValue,
-                    value: isNull ? .null : try container.decode(Self.self, forKey: key).value)
+                    key.stringValue,
+                    isNull ? .null : try container.decode(Self.self, forKey: key).value)
             })
     }
 
@@ -78,15 +91,19 @@ struct CodedText: Codable {
         case .object(let fields):
             var container = encoder.container(keyedBy: Key.self)
             for field in fields {
-                try container.encode(Self(field.value), forKey: Key(stringValue: field.name))
+                try container.encode(part(field.value), forKey: Key(stringValue: field.name))
             }
         case .list(let items):
             var container = encoder.unkeyedContainer()
-            for item in items { try container.encode(Self(item)) }
+            for item in items { try container.encode(part(item)) }
         default:
             var container = encoder.singleValueContainer()
             try encodeScalar(to: &container)
         }
+    }
+
+    private func part(_ value: JSONValue) -> JSONCoded {
+        JSONCoded(value, prefersDecimals: prefersDecimals)
     }
 
     private func encodeScalar(to container: inout any SingleValueEncodingContainer) throws {
@@ -97,8 +114,9 @@ struct CodedText: Codable {
             let number = NumberText(checked: text)
             if let integer = number.int {
                 try container.encode(integer)
-            } else if let decimal = number.decimal, NumberText(number.double) != number {
-                // More digits than a Double has; only JSON has numbers for these.
+            } else if let decimal = number.decimal,
+                prefersDecimals || NumberText(number.double) != number
+            {
                 try container.encode(decimal)
             } else {
                 try container.encode(number.double)
@@ -121,35 +139,4 @@ struct CodedText: Codable {
 extension String {
     /// Order by code points, which is that of the UTF-8 bytes.
     func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
-}
-
-extension JSONValue {
-    /// About as many bytes as the value takes when it is written.
-    var weight: Int {
-        switch self {
-        case .null, .bool: 4
-        case .number(let text), .text(let text): text.utf8.count + 2
-        case .list(let items): items.reduce(2) { $0 + $1.weight + 1 }
-        case .object(let fields):
-            fields.reduce(2) { $0 + $1.name.utf8.count + $1.value.weight + 4 }
-        }
-    }
-
-    /// Whether arrays and objects are not nested deeper, the value itself being the first level.
-    func isNested(atMost depth: Int) -> Bool {
-        guard depth > 0 else { return false }
-        return switch self {
-        case .list(let items): items.allSatisfy { $0.isNested(atMost: depth - 1) }
-        case .object(let fields): fields.allSatisfy { $0.value.isNested(atMost: depth - 1) }
-        default: true
-        }
-    }
-
-    /// An object of the fields that have a value.
-    static func fields(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
-        .object(
-            fields.compactMap { field in
-                field.value.map { JSONField(name: field.key, value: $0) }
-            })
-    }
 }
