@@ -133,6 +133,7 @@ struct JSONFlawTests {
     private static func canBecomeJSON(_ bytes: some Collection<UInt8>) -> Bool {
         var open: [UInt8] = []
         var (isInString, isEscaped) = (false, false)
+        var last: UInt8 = 0
         for byte in bytes {
             switch byte {
             case _ where isEscaped: isEscaped = false
@@ -141,9 +142,13 @@ struct JSONFlawTests {
             case _ where isInString: break
             case 0x5B: open.append(0x5D)
             case 0x7B: open.append(0x7D)
-            case 0x5D, 0x7D: _ = open.popLast()
+            case 0x5D, 0x7D:
+                // Foundation takes a comma before it.
+                guard last != 0x2C else { return false }
+                _ = open.popLast()
             default: break
             }
+            if ![0x20, 0x09, 0x0A, 0x0D].contains(byte) { last = byte }
         }
         return tails.contains { tail in
             // With it, Foundation would guess another encoding.
