@@ -1,3 +1,4 @@
+import SkeinTestSupport
 import Synchronization
 import Testing
 

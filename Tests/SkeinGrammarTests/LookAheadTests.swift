@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinJSON
 import SkeinTestSupport
 import Testing
@@ -52,8 +53,8 @@ struct LookAheadTests {
 
     @Test("stand right after the first ^, any number up to a limit")
     func places() throws {
-        let a = PatternNode.set(ScalarRanges(0x61))
-        let feed = PatternNode.sequence([.set(ScalarRanges(0x0A)), .end])
+        let a = PatternNode.set(ScalarSet(0x61))
+        let feed = PatternNode.sequence([.set(ScalarSet(0x0A)), .end])
         #expect(
             try PatternParser.parse("^(?=a)(?!a$)a$")
                 == Pattern(

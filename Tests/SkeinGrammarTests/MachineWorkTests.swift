@@ -1,3 +1,4 @@
+import SkeinBasics
 import Synchronization
 import Testing
 
@@ -30,9 +31,9 @@ struct MachineWorkTests {
         let first = (0..<count).map { state in
             let letters = (0..<ranges).map { UInt32(0x400 + 2 * (state * ranges + $0)) }
             return ScalarMachine.Step(
-                set: ScalarRanges(letters.map { $0...$0 }), to: state + 1)
+                set: ScalarSet(letters.map { $0...$0 }), to: state + 1)
         }
-        let rest = (0..<count).map { _ in [ScalarMachine.Step(set: ScalarRanges(0x61), to: end)] }
+        let rest = (0..<count).map { _ in [ScalarMachine.Step(set: ScalarSet(0x61), to: end)] }
         return ScalarMachine(
             states: [first] + rest + [[]], accepting: (0...end).map { $0 == end })
     }

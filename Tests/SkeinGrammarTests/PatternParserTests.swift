@@ -1,3 +1,5 @@
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinGrammar
@@ -5,7 +7,7 @@ import Testing
 @Suite("Parser of regular expressions")
 struct PatternParserTests {
     private static func letter(_ character: Unicode.Scalar) -> PatternNode {
-        .set(ScalarRanges(character.value))
+        .set(ScalarSet(character.value))
     }
 
     static let trees: [(String, PatternNode)] = [
@@ -36,17 +38,17 @@ struct PatternParserTests {
         ("\\uD83D\\uDE00", letter("\u{1F600}")),
         ("\\u{1F600}", letter("\u{1F600}")),
         ("\\cJ\\0", .sequence([letter("\n"), letter("\0")])),
-        ("\\d", .set(ScalarRanges([0x30...0x39]))),
-        ("[a-c_]", .set(ScalarRanges([0x61...0x63, 0x5F...0x5F]))),
-        ("[^\\0-\\u{10FFFE}]", .set(ScalarRanges(0x10_FFFF))),
-        ("[\\uD83D\\uDE00-\\uD83D\\uDE02]", .set(ScalarRanges([0x1_F600...0x1_F602]))),
-        ("[-a]", .set(ScalarRanges([0x2D...0x2D, 0x61...0x61]))),
-        ("[a-]", .set(ScalarRanges([0x2D...0x2D, 0x61...0x61]))),
-        ("[\\b\\]]", .set(ScalarRanges([0x08...0x08, 0x5D...0x5D]))),
-        ("[[:]", .set(ScalarRanges([0x5B...0x5B, 0x3A...0x3A]))),
-        ("[^\\D]", .set(ScalarRanges([0x30...0x39]))),
-        ("\\p{gc=Cc}", .set(ScalarRanges([0...0x1F, 0x7F...0x9F]))),
-        ("\\p{Line_Separator}", .set(ScalarRanges(0x2028))),
+        ("\\d", .set(ScalarSet([0x30...0x39]))),
+        ("[a-c_]", .set(ScalarSet([0x61...0x63, 0x5F...0x5F]))),
+        ("[^\\0-\\u{10FFFE}]", .set(ScalarSet(0x10_FFFF))),
+        ("[\\uD83D\\uDE00-\\uD83D\\uDE02]", .set(ScalarSet([0x1_F600...0x1_F602]))),
+        ("[-a]", .set(ScalarSet([0x2D...0x2D, 0x61...0x61]))),
+        ("[a-]", .set(ScalarSet([0x2D...0x2D, 0x61...0x61]))),
+        ("[\\b\\]]", .set(ScalarSet([0x08...0x08, 0x5D...0x5D]))),
+        ("[[:]", .set(ScalarSet([0x5B...0x5B, 0x3A...0x3A]))),
+        ("[^\\D]", .set(ScalarSet([0x30...0x39]))),
+        ("\\p{gc=Cc}", .set(ScalarSet([0...0x1F, 0x7F...0x9F]))),
+        ("\\p{Line_Separator}", .set(ScalarSet(0x2028))),
     ]
 
     @Test("Each construct has its tree", arguments: trees)
@@ -138,7 +140,7 @@ struct PatternParserTests {
 
     @Test("Random texts are parsed or refused", arguments: [1, 2, 3])
     func anyText(seed: UInt64) {
-        var random = ScalarRandom(state: seed)
+        var random = TestRandom(state: seed)
         let pieces = Array("()[]{}?*+|^$\\.-,:=!<>09afnuxpLdW\u{E9}\u{1F600}")
         for _ in 0..<3000 {
             let count = Int.random(in: 0...12, using: &random)
@@ -153,6 +155,20 @@ struct PatternParserTests {
             } catch {
                 #expect(error is ScalarMachineTooLarge, "seed \(seed): \(text)")
             }
+        }
+    }
+
+    @Test("A class is certain where dialects agree, and its negation is, too")
+    func dialects() throws {
+        let arabicDigit: UInt32 = 0x661
+        #expect(!ScalarClass.digit.certain.contains(arabicDigit))
+        #expect(!ScalarClass.digit.inverted.certain.contains(arabicDigit))
+        #expect(ScalarClass.digit.inverted.inverted == .digit)
+        let letters = try #require(ScalarClass.category(named: "Letter", isNegated: false))
+        #expect(ScalarClass.category(named: "L", isNegated: true) == letters.inverted)
+        for type in [ScalarClass.digit, .word, .space, letters] {
+            #expect(type.certain.subtracting(type.possible).isEmpty)
+            #expect(type.certain.intersection(type.inverted.certain).isEmpty)
         }
     }
 }

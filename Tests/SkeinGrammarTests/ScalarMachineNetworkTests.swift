@@ -1,3 +1,5 @@
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinGrammar
@@ -105,14 +107,14 @@ struct ScalarMachineNetworkTests {
     @Test("A set's words are those of its characters, each once", arguments: [true, false])
     func exactly(escaping: Bool) {
         let seed: UInt64 = 5
-        var random = ScalarRandom(state: seed)
+        var random = TestRandom(state: seed)
         for round in 0..<60 {
-            var set = ScalarRanges(
+            var set = ScalarSet(
                 (0...round % 7).map { _ in
                     let first = random.scalar()
                     return first...first + UInt32.random(in: 0...3, using: &random)
                 })
-            if round == 0 { set = ScalarRanges((0...60).map { 2 * $0...2 * $0 }) }
+            if round == 0 { set = ScalarSet((0...60).map { 2 * $0...2 * $0 }) }
             var builder = NetworkBuilder()
             var sets = ScalarSubnetworks()
             let (from, to) = (builder.node(), builder.node())
@@ -172,7 +174,7 @@ struct ScalarMachineNetworkTests {
     @Test("A machine's network reads the texts of its language, however they are written")
     func texts() throws {
         let seed: UInt64 = 6
-        var random = ScalarRandom(state: seed)
+        var random = TestRandom(state: seed)
         let patterns = [
             "^(?:\\d{2}|[a-f]+)$", "^[^\"\\\\]*\"$", "\\n|\\/", "^\\p{L}{1,3}$", "^.?$",
             "^[\\u{7F}\\u{80}\\u{7FF}\\u{800}\\uD7FF\\uE000\\uFFFF\\u{10000}\\u{10FFFF}]+$", "",
@@ -222,15 +224,15 @@ struct ScalarMachineNetworkTests {
     }
 
     @Test("The network of a wide set is small, and one that is too large says so")
-    func size() throws {
+    func size() {
         var builder = NetworkBuilder()
         var sets = ScalarSubnetworks()
         let (from, to) = (builder.node(), builder.node())
-        let letters = try #require(ScalarCategories.set(named: "L"))
+        let letters = ScalarSet.categories("L")
         builder.character(of: letters, from: from, to: to, escaping: true, sets: &sets)
         #expect(builder.edges.count < 2000)
         for first in UInt32(0)..<2000 {
-            let set = letters.subtracting(ScalarRanges(0x61 + first * 9))
+            let set = letters.subtracting(ScalarSet(0x61 + first * 9))
             builder.character(of: set, from: from, to: to, escaping: true, sets: &sets)
         }
         #expect(builder.isTooLarge)

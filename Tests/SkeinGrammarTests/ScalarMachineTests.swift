@@ -1,3 +1,4 @@
+import SkeinBasics
 import Testing
 
 @testable import SkeinGrammar

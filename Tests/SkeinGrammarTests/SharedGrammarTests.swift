@@ -1,3 +1,4 @@
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinGrammar

@@ -1,4 +1,5 @@
 import SkeinJSON
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinGrammar

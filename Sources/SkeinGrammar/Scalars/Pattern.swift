@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A regular expression: a tree, and what a text begins with or does not.
 struct Pattern: Hashable, Sendable {
     /// `(?=...)` or `(?!...)` right after the `^` with which the whole expression begins.
@@ -14,7 +16,7 @@ struct Pattern: Hashable, Sendable {
 
 extension PatternParser {
     /// A line feed at the end, which Python lets follow `$`.
-    private static let lineFeed = PatternNode.sequence([.set(ScalarRanges(0x0A)), .end])
+    private static let lineFeed = PatternNode.sequence([.set(ScalarSet(0x0A)), .end])
 
     /// The look-aheads after a leading `^`, which is read with them; none, and nothing is read, if the
     /// expression does not begin so.
@@ -94,7 +96,7 @@ extension ScalarMachine {
     private var complement: ScalarMachine {
         let free = states.count
         var all = states.map { steps in
-            let named = ScalarRanges(steps.flatMap(\.set.ranges))
+            let named = ScalarSet(steps.flatMap(\.set.ranges))
             return steps + [Step(set: named.inverted, to: free)]
         }
         all.append([Step(set: .all, to: free)])

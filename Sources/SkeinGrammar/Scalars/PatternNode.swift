@@ -1,10 +1,12 @@
+import SkeinBasics
+
 /// A regular expression as a tree.
 ///
 /// Groups are only brackets here: what they capture has no meaning for which texts match. Lazy and
 /// greedy repetitions match the same texts, too.
 indirect enum PatternNode: Hashable, Sendable {
     /// One character of a set.
-    case set(ScalarRanges)
+    case set(ScalarSet)
     /// One after the other; none: the empty text.
     case sequence([PatternNode])
     /// One of them; none: no text at all.

@@ -1,12 +1,14 @@
+import SkeinBasics
+
 /// Classes: `[a-z_]` and `[^"\\]`.
 extension PatternParser {
     /// The members of a class; the parser stands at its opening bracket.
-    mutating func characterClass() throws(PatternFlaw) -> ScalarRanges {
+    mutating func characterClass() throws(PatternFlaw) -> ScalarSet {
         let start = position
         position += 1
         let isNegated = take("^")
         if next == "]" { throw flaw(.emptyClass, at: start) }
-        var ranges: [ScalarRanges.Bounds] = []
+        var ranges: [ScalarSet.Bounds] = []
         while !take("]") {
             if next == nil { throw flaw(.unterminatedClass, at: start) }
             let place = position
@@ -28,7 +30,7 @@ extension PatternParser {
                 ranges += set.ranges
             }
         }
-        let set = ScalarRanges(ranges)
+        let set = ScalarSet(ranges)
         return isNegated ? set.inverted : set
     }
 
@@ -38,7 +40,7 @@ extension PatternParser {
         if character == "\\" { return try escape(inClass: true) }
         if character == "[", isPosixClass { throw flaw(.posixClass) }
         position += 1
-        return ScalarClass(ScalarRanges(character.value))
+        return ScalarClass(ScalarSet(character.value))
     }
 
     /// Whether `[:name:]` comes next.

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Escapes, in classes and outside of them.
 extension PatternParser {
     /// What an escape stands for; the parser stands at its backslash.
@@ -51,36 +53,18 @@ extension PatternParser {
 
     /// Exactly so many hexadecimal digits.
     private mutating func hexadecimal(digits: Int, from start: Int) throws(PatternFlaw) -> UInt32 {
-        var value: UInt32 = 0
-        for _ in 0..<digits {
-            guard let digit = next, let worth = Self.worth(digit) else {
-                throw flaw(.incompleteEscape, at: start)
-            }
-            value = value << 4 | worth
-            position += 1
-        }
+        let (value, count) = takeHexadecimal(atMost: digits)
+        guard count == digits else { throw flaw(.incompleteEscape, at: start) }
         return value
-    }
-
-    private static func worth(_ digit: Unicode.Scalar) -> UInt32? {
-        switch digit {
-        case "0"..."9": digit.value - 0x30
-        case "a"..."f": digit.value - 0x57
-        case "A"..."F": digit.value - 0x37
-        default: nil
-        }
     }
 
     /// After `\u`: four digits, twice for a pair of surrogates, or any number in braces.
     private mutating func unicode(from start: Int) throws(PatternFlaw) -> UInt32 {
         var value: UInt32 = 0
         if take("{") {
-            let first = position
-            while let digit = next, let worth = Self.worth(digit) {
-                value = min(value << 4 | worth, 0x11_0000)
-                position += 1
-            }
-            guard position > first, take("}") else { throw flaw(.incompleteEscape, at: start) }
+            let count: Int
+            (value, count) = takeHexadecimal(atMost: .max)
+            guard count > 0, take("}") else { throw flaw(.incompleteEscape, at: start) }
         } else {
             value = try hexadecimal(digits: 4, from: start)
             if (0xD800...0xDBFF).contains(value), take("\\u") {
@@ -101,16 +85,9 @@ extension PatternParser {
     ) throws(PatternFlaw) -> ScalarClass {
         guard take("{") else { throw flaw(.incompleteEscape, at: start) }
         _ = take("General_Category=") || take("gc=")
-        var name = String.UnicodeScalarView()
-        while let character = next, character != "}" {
-            // No name is as long as this.
-            if name.count > 40 { break }
-            name.append(character)
-            position += 1
-        }
-        guard
-            let type = ScalarCategories.scalarClass(named: String(name), isNegated: isNegated)
-        else {
+        // No name is as long as this.
+        let name = takeName(before: "}", bytes: 41)
+        guard let type = ScalarClass.category(named: name, isNegated: isNegated) else {
             throw flaw(next == nil ? .incompleteEscape : .unknownProperty, at: start)
         }
         guard take("}") else { throw flaw(.incompleteEscape, at: start) }
@@ -120,6 +97,6 @@ extension PatternParser {
 
 extension ScalarClass {
     fileprivate static func scalar(_ value: UInt32) -> ScalarClass {
-        ScalarClass(ScalarRanges(value))
+        ScalarClass(ScalarSet(value))
     }
 }

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Reads a regular expression in JSON Schema's dialect: ECMA-262 with the flag `u`, its lone
 /// brackets of annex B, and nothing that Python's `re` reads differently.
 ///
@@ -5,8 +7,8 @@
 /// So `.` leaves out what ECMA-262 calls a line terminator, and a negated class leaves out whatever
 /// either dialect counts as its member (`ScalarClass`). Swift's `Regex` with its classes of ASCII and
 /// with scalars as characters accepts all of it as well: `.` leaves out its newlines, too.
-struct PatternParser {
-    let text: [Unicode.Scalar]
+struct PatternParser: ScalarCursor {
+    let scalars: [Unicode.Scalar]
     var position = 0
     /// Whether it reads what must not match: then classes have whatever is in them in some dialect.
     var isWide = false
@@ -15,9 +17,9 @@ struct PatternParser {
     private let demand: Demand
 
     /// Everything but line terminators; U+000B, U+000C and U+0085 are Swift's.
-    static let dot = ScalarRanges([0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]).inverted
+    static let dot = ScalarSet([0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]).inverted
     /// What it is in some dialect: Python's.
-    private static let wideDot = ScalarRanges(0x0A).inverted
+    private static let wideDot = ScalarSet(0x0A).inverted
 
     /// The tree of a regular expression, and its look-aheads. Time and memory grow with its length.
     ///
@@ -34,7 +36,7 @@ struct PatternParser {
                 kind: .tooLong(limit: GrammarLimits.patternBytes), offset: 0, found: "")
         }
         _ = demand.lasts(for: 20 * text.utf8.count)
-        var parser = PatternParser(text: Array(text.unicodeScalars), demand)
+        var parser = PatternParser(Array(text.unicodeScalars), demand)
         let lookAheads = try parser.leadingLookAheads()
         var pattern = Pattern(tree: .beginning, lookAheads: lookAheads)
         if lookAheads.isEmpty {
@@ -44,38 +46,21 @@ struct PatternParser {
             // The look-aheads would belong to the first alternative only.
             if parser.next == "|" { throw parser.flaw(.lookAround, at: 1) }
         }
-        if parser.position < parser.text.count { throw parser.flaw(.unmatchedParenthesis) }
+        if parser.next != nil { throw parser.flaw(.unmatchedParenthesis) }
         return pattern
     }
 
-    private init(text: [Unicode.Scalar], _ demand: Demand) {
-        self.text = text
+    private init(_ scalars: [Unicode.Scalar], _ demand: Demand) {
+        self.scalars = scalars
         self.demand = demand
-    }
-
-    // MARK: Where the parser stands
-
-    /// The next character, or nil at the end.
-    var next: Unicode.Scalar? { peek(0) }
-
-    func peek(_ distance: Int) -> Unicode.Scalar? {
-        position + distance < text.count ? text[position + distance] : nil
-    }
-
-    /// Steps over some characters if they come next.
-    mutating func take(_ word: String) -> Bool {
-        let scalars = word.unicodeScalars
-        guard text[position...].starts(with: scalars) else { return false }
-        position += scalars.count
-        return true
     }
 
     /// A flaw at a place (here, if none is given) that shows what stands there.
     func flaw(_ kind: PatternFlaw.Kind, at place: Int? = nil) -> PatternFlaw {
-        let start = min(place ?? position, text.count)
+        let start = min(place ?? position, scalars.count)
         var found = String.UnicodeScalarView()
-        found.append(contentsOf: text[start...].prefix(16))
-        let offset = text[..<start].reduce(0) { $0 + UTF8.width($1) }
+        found.append(contentsOf: scalars[start...].prefix(16))
+        let offset = scalars[..<start].reduce(0) { $0 + UTF8.width($1) }
         return PatternFlaw(kind: kind, offset: offset, found: String(found))
     }
 
@@ -131,10 +116,10 @@ struct PatternParser {
             let start = position
             if try braces() != nil { throw flaw(.nothingToRepeat, at: start) }
             position += 1
-            return .set(ScalarRanges(character.value))
+            return .set(ScalarSet(character.value))
         default:
             position += 1
-            return .set(ScalarRanges(character.value))
+            return .set(ScalarSet(character.value))
         }
     }
 
@@ -229,12 +214,8 @@ struct PatternParser {
 
     /// A decimal number of any length, capped just above the limit; nil without a digit.
     private mutating func number() -> Int? {
-        var value: Int?
-        while let digit = next, ("0"..."9").contains(digit) {
-            let sum = (value ?? 0) * 10 + Int(digit.value - 0x30)
-            value = min(sum, GrammarLimits.repetitions + 1)
-            position += 1
-        }
-        return value
+        let value = takeDecimal(limit: GrammarLimits.repetitions)
+        while takeDecimal(limit: GrammarLimits.repetitions) != nil {}
+        return value.map { min($0, GrammarLimits.repetitions + 1) }
     }
 }

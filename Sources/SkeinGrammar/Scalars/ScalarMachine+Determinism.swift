@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension ScalarMachine {
     /// The same language with at most one step for each character, and as few states as that needs.
     ///
@@ -86,7 +88,7 @@ extension ScalarMachine {
         of state: Int, _ classes: [Int], _ spends: (Int) -> Bool
     ) -> [Step]? {
         guard spends(50 + 20 * states[state].count) else { return nil }
-        var sets: [Int: [ScalarRanges]] = [:]
+        var sets: [Int: [ScalarSet]] = [:]
         for step in states[state] { sets[classes[step.to], default: []].append(step.set) }
         var steps: [Step] = []
         for (to, sets) in sets.sorted(by: { $0.key < $1.key }) {
@@ -96,7 +98,7 @@ extension ScalarMachine {
             }
             // All at once: one after another, thousands of them are copied thousands of times.
             guard spends(10 * sets.reduce(0) { $0 + $1.ranges.count }) else { return nil }
-            steps.append(Step(set: ScalarRanges(sets.flatMap(\.ranges)), to: to))
+            steps.append(Step(set: ScalarSet(sets.flatMap(\.ranges)), to: to))
         }
         return steps
     }
@@ -182,7 +184,7 @@ private struct SubsetBuilder {
         }
         cuts.sort { $0.key < $1.key }
         var open: [Int: Int] = [:]
-        var found: [[Int]: [ScalarRanges.Bounds]] = [:]
+        var found: [[Int]: [ScalarSet.Bounds]] = [:]
         var order: [[Int]] = []
         for (index, cut) in cuts.enumerated() {
             open[cut.to, default: 0] += cut.isStart ? 1 : -1
@@ -198,7 +200,7 @@ private struct SubsetBuilder {
         var steps: [ScalarMachine.Step] = []
         for target in order {
             guard let number = number(of: target), let ranges = found[target] else { return nil }
-            steps.append(ScalarMachine.Step(set: ScalarRanges(ranges), to: number))
+            steps.append(ScalarMachine.Step(set: ScalarSet(ranges), to: number))
         }
         return steps
     }

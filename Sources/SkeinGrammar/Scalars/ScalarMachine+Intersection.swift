@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension ScalarMachine {
     /// The texts in both languages: a machine of those pairs of states that can be reached.
     ///
@@ -34,10 +36,10 @@ private struct MachineProduct {
 
     private let first: ScalarMachine
     private let second: ScalarMachine
-    private var sets: [ScalarRanges] = []
+    private var sets: [ScalarSet] = []
     private var firstSteps: [[NumberedStep]] = []
     private var secondSteps: [[NumberedStep]] = []
-    private var meetings: [Pair: ScalarRanges] = [:]
+    private var meetings: [Pair: ScalarSet] = [:]
     private var workLeft = GrammarLimits.machineWork
     /// Work on pairs of states, and on their steps: those that are built are trimmed, too.
     private static let foundPair = 20
@@ -49,8 +51,8 @@ private struct MachineProduct {
         self.demand = demand
         self.first = first
         self.second = second
-        var numbers: [ScalarRanges: Int] = [:]
-        var sets: [ScalarRanges] = []
+        var numbers: [ScalarSet: Int] = [:]
+        var sets: [ScalarSet] = []
         func numbered(_ machine: ScalarMachine) -> [[NumberedStep]] {
             machine.states.map { steps in
                 steps.map { step in
@@ -135,7 +137,7 @@ private struct MachineProduct {
     /// What is in both of two numbered sets.
     private mutating func meeting(
         _ mine: Int, _ theirs: Int
-    ) throws(ScalarMachineTooLarge) -> ScalarRanges {
+    ) throws(ScalarMachineTooLarge) -> ScalarSet {
         workLeft -= 1
         guard workLeft >= 0, demand.lasts() else { throw .work }
         if mine == theirs { return sets[mine] }

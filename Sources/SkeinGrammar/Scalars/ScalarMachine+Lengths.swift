@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// How many characters a machine's texts may have, without a state for each of them.
 extension ScalarMachine {
     /// From how many to how many characters lead from a state to an accepting one; `Int32.max`: there

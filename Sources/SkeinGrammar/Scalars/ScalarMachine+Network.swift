@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension NetworkBuilder {
     /// From one node to another by any text of a machine's language, which may be the empty one.
     ///
@@ -76,7 +78,7 @@ extension NetworkBuilder {
 
     /// From one node to another by one character of a set.
     mutating func character(
-        of set: ScalarRanges, from: Node, to: Node, escaping: Bool,
+        of set: ScalarSet, from: Node, to: Node, escaping: Bool,
         sets: inout ScalarSubnetworks
     ) {
         if isTooLarge { return }

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// From a regular expression to a machine.
 extension ScalarMachine {
     /// The texts that a regular expression matches.
@@ -40,9 +42,9 @@ private struct PatternCompiler {
 
     private let demand: Demand
     private var parts: [Part] = []
-    private var sets: [ScalarRanges] = []
-    private var setNumbers: [ScalarRanges: Int] = [:]
-    private var unions: [[Int]: ScalarRanges] = [:]
+    private var sets: [ScalarSet] = []
+    private var setNumbers: [ScalarSet: Int] = [:]
+    private var unions: [[Int]: ScalarSet] = [:]
     private var hasBeginning = false
     private var workLeft = GrammarLimits.machineWork
     /// For each part the last search that came by, and the last that did after a `$`.
@@ -86,7 +88,7 @@ private struct PatternCompiler {
         return parts.count - 1
     }
 
-    private mutating func number(of set: ScalarRanges) -> Int {
+    private mutating func number(of set: ScalarSet) -> Int {
         if let known = setNumbers[set] { return known }
         setNumbers[set] = sets.count
         sets.append(set)
@@ -221,12 +223,12 @@ private struct PatternCompiler {
         return (targets, accepts)
     }
 
-    private mutating func union(of members: [Int]) throws(ScalarMachineTooLarge) -> ScalarRanges {
+    private mutating func union(of members: [Int]) throws(ScalarMachineTooLarge) -> ScalarSet {
         if members.count == 1 { return sets[members[0]] }
         let key = Set(members).sorted()
         if let known = unions[key] { return known }
         try spend(key.reduce(0) { $0 + sets[$1].ranges.count + 1 })
-        let union = ScalarRanges(key.flatMap { sets[$0].ranges })
+        let union = ScalarSet(key.flatMap { sets[$0].ranges })
         unions[key] = union
         return union
     }

@@ -1,10 +1,12 @@
+import SkeinBasics
+
 /// A set of texts as a nondeterministic finite automaton over characters, without empty steps.
 ///
 /// Every machine made here is trimmed: from each of its states an accepting one can be reached,
 /// unless its language is empty. There is at most one step from a state to another.
 struct ScalarMachine: Hashable, Sendable {
     struct Step: Hashable, Sendable {
-        var set: ScalarRanges
+        var set: ScalarSet
         var to: Int
     }
 
@@ -63,8 +65,8 @@ struct ScalarMachine: Hashable, Sendable {
         let free = children.count
         var states: [[Step]] = children.map { branches in
             var steps = branches.sorted { $0.key < $1.key }
-                .map { Step(set: ScalarRanges($0.key), to: $0.value) }
-            let named = ScalarRanges(branches.keys.map { $0...$0 })
+                .map { Step(set: ScalarSet($0.key), to: $0.value) }
+            let named = ScalarSet(branches.keys.map { $0...$0 })
             steps.append(Step(set: named.inverted, to: free))
             return steps
         }

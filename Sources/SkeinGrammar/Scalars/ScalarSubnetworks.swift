@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// How one character of a set is written: as UTF-8, or inside of a JSON string with all its escapes.
 /// Each set's network is built once and called from then on.
 struct ScalarSubnetworks {
@@ -10,15 +12,15 @@ struct ScalarSubnetworks {
     }
 
     private struct Key: Hashable {
-        var set: ScalarRanges
+        var set: ScalarSet
         var escaping: Bool
     }
 
     private var known: [Key: Entry] = [:]
 
     /// ASCII as it may stand in a JSON string: no controls, quotation marks and backslashes.
-    static let plain = ScalarRanges([0x20...0x21, 0x23...0x5B, 0x5D...0x7F])
-    static let ascii = ScalarRanges([0...0x7F])
+    static let plain = ScalarSet([0x20...0x21, 0x23...0x5B, 0x5D...0x7F])
+    static let ascii = ScalarSet([0...0x7F])
     /// Letters behind a backslash, and what they stand for.
     private static let letters: [(letter: Character, scalar: UInt32)] = [
         ("\"", 0x22), ("\\", 0x5C), ("/", 0x2F), ("b", 0x08), ("f", 0x0C), ("n", 0x0A),
@@ -26,7 +28,7 @@ struct ScalarSubnetworks {
     ]
 
     mutating func entry(
-        _ set: ScalarRanges, escaping: Bool, in builder: inout NetworkBuilder
+        _ set: ScalarSet, escaping: Bool, in builder: inout NetworkBuilder
     ) -> Entry {
         let key = Key(set: set, escaping: escaping)
         if let entry = known[key] { return entry }
@@ -51,15 +53,15 @@ struct ScalarSubnetworks {
     /// Characters of more than one byte. A sequence that is longer than necessary is never written,
     /// as each length has the scalars that need it.
     private static func utf8(
-        _ set: ScalarRanges, _ callee: NetworkBuilder.Subnetwork,
+        _ set: ScalarSet, _ callee: NetworkBuilder.Subnetwork,
         in builder: inout NetworkBuilder
     ) {
-        let lengths: [(scalars: ScalarRanges.Bounds, digits: Int, lead: UInt8)] = [
+        let lengths: [(scalars: ScalarSet.Bounds, digits: Int, lead: UInt8)] = [
             (0x80...0x7FF, 2, 0xC0), (0x800...0xFFFF, 3, 0xE0), (0x1_0000...0x10_FFFF, 4, 0xF0),
         ]
         var network = DigitNetwork(bits: 6, alphabet: .bytes(from: 0x80))
         for (scalars, digits, lead) in lengths {
-            let pieces = set.intersection(ScalarRanges([scalars])).ranges
+            let pieces = set.intersection(ScalarSet([scalars])).ranges
                 .map { DigitNetwork.Piece(numbers: $0, to: callee.end) }
             network.write(
                 pieces, digits: digits, first: .bytes(from: lead), from: callee.start,
@@ -69,7 +71,7 @@ struct ScalarSubnetworks {
 
     /// `\n` and the like where there is a letter, and for every character its number in UTF-16.
     private static func escapes(
-        _ set: ScalarRanges, _ callee: NetworkBuilder.Subnetwork,
+        _ set: ScalarSet, _ callee: NetworkBuilder.Subnetwork,
         in builder: inout NetworkBuilder
     ) {
         let backslash = builder.node()
@@ -80,7 +82,7 @@ struct ScalarSubnetworks {
         let number = builder.node()
         builder.edge(backslash, 0x75, number)
         var network = DigitNetwork(bits: 4, alphabet: .hexadecimal)
-        var pieces = set.intersection(ScalarRanges([0...0xFFFF])).ranges
+        var pieces = set.intersection(ScalarSet([0...0xFFFF])).ranges
             .map { DigitNetwork.Piece(numbers: $0, to: callee.end) }
         // High surrogates stand between the two ranges of other scalars.
         let highs = highSurrogates(set, end: callee.end, &network, in: &builder)
@@ -92,17 +94,17 @@ struct ScalarSubnetworks {
     /// High surrogates, each with what has to follow: its low ones. Those with the same ones share
     /// them.
     private static func highSurrogates(
-        _ set: ScalarRanges, end: NetworkBuilder.Node, _ network: inout DigitNetwork,
+        _ set: ScalarSet, end: NetworkBuilder.Node, _ network: inout DigitNetwork,
         in builder: inout NetworkBuilder
     ) -> [DigitNetwork.Piece] {
-        let ranges = set.intersection(ScalarRanges([0x1_0000...0x10_FFFF])).ranges
+        let ranges = set.intersection(ScalarSet([0x1_0000...0x10_FFFF])).ranges
         var highs: [DigitNetwork.Piece] = []
-        var followers: [[ScalarRanges.Bounds]: NetworkBuilder.Node] = [:]
+        var followers: [[ScalarSet.Bounds]: NetworkBuilder.Node] = [:]
         var index = 0
         for high in UInt32(0xD800)...0xDBFF {
             let first = 0x1_0000 + (high - 0xD800) << 10
             let last = first + 0x3FF
-            var lows: [ScalarRanges.Bounds] = []
+            var lows: [ScalarSet.Bounds] = []
             while index < ranges.count, ranges[index].lowerBound <= last {
                 let range = ranges[index]
                 let low = 0xDC00 + max(range.lowerBound, first) - first

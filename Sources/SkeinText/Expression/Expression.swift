@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A compiled regular expression, as `tokenizers` would match it.
 struct Expression: Sendable {
     /// One object, so that to take an expression in hand costs one count of references, not one for

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Turns the tree of an expression into instructions.
 struct ExpressionCompiler {
     private typealias Instruction = ExpressionProgram.Instruction

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A regular expression as a tree. A literal is a set of one character.
 indirect enum ExpressionNode: Sendable {
     enum Quantifier: Sendable {

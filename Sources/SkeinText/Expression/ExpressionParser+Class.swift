@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension ExpressionParser {
     /// `[...]`, with ranges, inner classes and intersections.
     mutating func characterClass() throws(ExpressionFlaw) -> ScalarSet {
@@ -42,9 +44,8 @@ extension ExpressionParser {
             return
         }
         guard let low = try classCharacter(into: &part) else { return }
-        guard next == "-", position + 1 < scalars.count, scalars[position + 1] != "]",
-            !(scalars[position + 1] == "&"
-                && scalars[(position + 1)...].starts(with: "&&".unicodeScalars))
+        guard next == "-", let second = peek(1), second != "]",
+            !(second == "&" && peek(2) == "&")
         else {
             part.append(low...low)
             return
@@ -78,11 +79,7 @@ extension ExpressionParser {
     /// `alpha:]` or `^alpha:]`.
     private mutating func posixClass(from start: Int) throws(ExpressionFlaw) -> ScalarSet {
         let isNegative = take("^")
-        var name = ""
-        while let scalar = next, scalar != ":", name.utf8.count < 12 {
-            name.unicodeScalars.append(scalar)
-            position += 1
-        }
+        let name = takeName(before: ":", bytes: 12)
         guard take(":]"), let set = ScalarSet(posix: name) else { throw refused(from: start) }
         return isNegative ? set.inverted : set
     }

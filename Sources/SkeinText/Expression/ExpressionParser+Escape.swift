@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension ExpressionParser {
     /// A backslash and what follows it, outside of a class.
     mutating func escape() throws(ExpressionFlaw) -> ExpressionNode {
@@ -49,11 +51,7 @@ extension ExpressionParser {
         position += 1
         guard take("{") else { throw refused(from: start) }
         let isNegative = take("^") != (letter == "P")
-        var name = ""
-        while let scalar = next, scalar != "}", name.utf8.count < 40 {
-            name.unicodeScalars.append(scalar)
-            position += 1
-        }
+        let name = takeName(before: "}", bytes: 40)
         guard take("}"), let set = ScalarSet(property: name) else { throw refused(from: start) }
         return isNegative ? set.inverted : set
     }
@@ -93,15 +91,7 @@ extension ExpressionParser {
     private mutating func hexadecimal(
         digits: ClosedRange<Int>, from start: Int
     ) throws(ExpressionFlaw) -> UInt32 {
-        var value: UInt32 = 0
-        var count = 0
-        while count < digits.upperBound, let scalar = next, scalar.isASCII,
-            let digit = UInt32(String(scalar), radix: 16)
-        {
-            value = value << 4 | digit
-            count += 1
-            position += 1
-        }
+        let (value, count) = takeHexadecimal(atMost: digits.upperBound)
         guard digits.contains(count), Unicode.Scalar(value) != nil else {
             throw refused(from: start)
         }

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension ExpressionParser {
     /// `node` with all quantifiers that follow it.
     mutating func quantified(
@@ -49,12 +51,8 @@ extension ExpressionParser {
     }
 
     private mutating func number(from start: Int) throws(ExpressionFlaw) -> Int? {
-        var value: Int?
-        while let scalar = next, ("0"..."9").contains(scalar) {
-            position += 1
-            value = (value ?? 0) * 10 + Int(scalar.value - 0x30)
-            guard value ?? 0 <= ExpressionLimits.count else { throw refused(from: start) }
-        }
+        let value = takeDecimal(limit: ExpressionLimits.count)
+        guard value ?? 0 <= ExpressionLimits.count else { throw refused(from: start) }
         return value
     }
 }

@@ -1,6 +1,8 @@
+import SkeinBasics
+
 /// Reads a regular expression in the syntax of the engine in `tokenizers`: Oniguruma with its Ruby
 /// syntax. What depends on captures is refused; so is `(?x)`.
-struct ExpressionParser {
+struct ExpressionParser: ScalarCursor {
     struct Options {
         var ignoresCase = false
         var dotMatchesLineEnd = false
@@ -24,18 +26,6 @@ struct ExpressionParser {
         let node = try parser.alternatives()
         guard parser.next == nil else { throw .unbalanced(at: parser.position) }
         return node
-    }
-
-    var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
-
-    /// Takes `text` if it comes next.
-    mutating func take(_ text: String) -> Bool {
-        let wanted = Array(text.unicodeScalars)
-        guard scalars.count - position >= wanted.count,
-            scalars[position..<(position + wanted.count)].elementsEqual(wanted)
-        else { return false }
-        position += wanted.count
-        return true
     }
 
     /// The construct from `start` up to here, for an error.
@@ -198,8 +188,8 @@ struct ExpressionParser {
 
     /// The options after `(?i)`; nil if something else comes next.
     private mutating func bareOptions() throws(ExpressionFlaw) -> Options? {
-        guard position + 2 < scalars.count, scalars[position] == "(", scalars[position + 1] == "?",
-            "imx-".unicodeScalars.contains(scalars[position + 2]),
+        guard next == "(", peek(1) == "?", let letter = peek(2),
+            "imx-".unicodeScalars.contains(letter),
             let end = scalars[position...].firstIndex(where: { $0 == ")" || $0 == ":" }),
             scalars[end] == ")"
         else { return nil }

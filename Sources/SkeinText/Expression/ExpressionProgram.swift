@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// An expression as instructions for `ExpressionMatcher`.
 struct ExpressionProgram: Sendable {
     enum Operation: UInt8, Sendable {
@@ -124,12 +126,14 @@ struct ScalarClasses: Sendable {
         var numbers: [SIMD4<UInt64>: UInt8] = [:]
         var flat = [UInt8](repeating: 0, count: Int(ScalarSet.lastScalar) + 1)
         for (stretch, signature) in signatures.enumerated() {
+            let end = stretch + 1 < starts.count ? Int(starts[stretch + 1]) : flat.count
+            // No set has surrogates, and no text does: they must not cost a class.
+            if starts[stretch] == 0xD800, end == 0xE000 { continue }
             if numbers[signature] == nil {
                 guard samples.count < ExpressionLimits.classes else { throw .tooLarge }
                 numbers[signature] = UInt8(samples.count)
                 samples.append(starts[stretch])
             }
-            let end = stretch + 1 < starts.count ? Int(starts[stretch + 1]) : flat.count
             let number = numbers[signature] ?? 0
             for scalar in Int(starts[stretch])..<end { flat[scalar] = number }
         }

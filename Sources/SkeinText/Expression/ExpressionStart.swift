@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// What can stand at the beginning of a match, and behind its first character: more than can, where
 /// the tree does not say it at once, and never less.
 struct ExpressionStart {

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// The characters that a match can begin with, and whether it can be empty. A look-around or an anchor
 /// counts as empty.
 struct FirstCharacters {

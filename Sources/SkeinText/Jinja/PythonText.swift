@@ -1,4 +1,5 @@
-/// How Python writes numbers and texts.
+/// How Python writes numbers and texts. Categories are of Swift's tables: texts that are trained on depend
+/// on them.
 enum PythonText {
     /// The matches of `\w+`: runs of letters, numbers and underscores.
     static func wordCount(_ text: String) -> Int {

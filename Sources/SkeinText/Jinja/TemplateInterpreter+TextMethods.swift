@@ -134,6 +134,7 @@ extension TemplateInterpreter {
         return text
     }
 
+    /// Asks Swift's tables: texts that are trained on depend on them.
     private static func `is`(_ scalar: Unicode.Scalar, _ name: String) -> Bool {
         let isLetter =
             switch scalar.properties.generalCategory {

@@ -130,7 +130,8 @@ struct AddedTokenMatcher: Sendable {
             || after.unicodeScalars.first.map(isWord) ?? false
     }
 
-    /// `\w` of Unicode Technical Standard 18, annex C.
+    /// `\w` of Unicode Technical Standard 18, annex C, by Swift's tables: texts that are trained on
+    /// depend on them.
     private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         return switch properties.generalCategory {

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// The classes of all code points in two stages: 4,352 blocks of 256, equal blocks of one class
 /// stored once.
 struct CharacterClasses: Sendable {
@@ -20,7 +22,7 @@ struct CharacterClasses: Sendable {
         static let mark = Class(rawValue: 128)
     }
 
-    /// The tables of `CharacterRanges`, made at the first use (under a millisecond).
+    /// Made from `UnicodeCategories` and `CharacterRanges` at the first use.
     static let shared = CharacterClasses()
 
     private let blocks: [UInt16]
@@ -28,19 +30,19 @@ struct CharacterClasses: Sendable {
 
     private init() {
         var flat = [UInt8](repeating: 0, count: 0x110000)
-        func mark(_ ranges: String, _ kind: Class) {
-            for range in Self.parse(ranges) {
-                for scalar in range { flat[scalar] |= kind.rawValue }
+        func mark(_ set: ScalarSet, _ kind: Class) {
+            for range in set.ranges {
+                for scalar in range { flat[Int(scalar)] |= kind.rawValue }
             }
         }
-        mark(CharacterRanges.letters, .letter)
-        mark(CharacterRanges.numbers, .number)
-        mark(CharacterRanges.whiteSpace, .whiteSpace)
-        mark(CharacterRanges.digits, .digit)
-        mark(CharacterRanges.upper, .upper)
-        mark(CharacterRanges.lower, .lower)
-        mark(CharacterRanges.marks, .mark)
-        mark("A D", .newline)
+        mark(.categories("L"), .letter)
+        mark(.categories("N"), .number)
+        mark(.whiteSpace, .whiteSpace)
+        mark(.isolatedDigits, .digit)
+        mark(.categories("Lu", "Lt"), .upper)
+        mark(.categories("Ll"), .lower)
+        mark(.categories("M"), .mark)
+        mark(ScalarSet([0x0A...0x0A, 0x0D...0x0D]), .newline)
 
         // Block 0 stays first, so that the class of an ASCII byte is one look-up.
         var classes: [Class] = []
@@ -60,18 +62,6 @@ struct CharacterClasses: Sendable {
         }
         self.blocks = blocks
         self.classes = classes
-    }
-
-    /// Reads "41-5A AA": hexadecimal code points and closed ranges with white space between them.
-    private static func parse(_ ranges: String) -> [ClosedRange<Int>] {
-        ranges.split { $0 == " " || $0 == "\n" }.map { range in
-            let bounds = range.split(separator: "-", omittingEmptySubsequences: false)
-                .map { Int($0, radix: 16) ?? -1 }
-            guard let first = bounds.first, let last = bounds.last, bounds.count <= 2,
-                0 <= first, first <= last, last < 0x110000
-            else { preconditionFailure("CharacterRanges is generated wrongly: \(range)") }
-            return first...last
-        }
     }
 
     /// Calls `body` with a reader of the tables.

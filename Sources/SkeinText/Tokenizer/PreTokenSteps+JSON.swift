@@ -1,3 +1,5 @@
+import SkeinBasics
+
 extension PreTokenSteps {
     /// Reads the stages of a tokenizer.json that has one ByteLevel among them.
     ///
@@ -35,10 +37,9 @@ extension PreTokenSteps {
             switch stage.type {
             case "Split": return [try split(stage, source: source)]
             case "Digits":
-                let digits = ScalarSet(table: CharacterRanges.digits)
-                return [
-                    try one(digits, stage, stage.isolatesDigits == true ? .isolated : .contiguous)
-                ]
+                let behavior: PreTokenStep.Behavior =
+                    stage.isolatesDigits == true ? .isolated : .contiguous
+                return [try one(.isolatedDigits, stage, behavior)]
             case "Punctuation":
                 let behavior = try behavior(stage, usual: .isolated, source: source)
                 return [try one(.punctuation, stage, behavior)]

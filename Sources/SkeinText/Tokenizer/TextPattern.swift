@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// What a Replace looks for: a literal text, one character or white space repeated, or an expression.
 struct TextPattern: Sendable, Equatable {
     private enum Kind: Sendable {
@@ -36,60 +38,32 @@ struct TextPattern: Sendable, Equatable {
     /// looked for without a matcher.
     init(expression: String) throws(ExpressionFlaw) {
         source = "r" + expression
-        if let simple = Self.simple(expression) {
-            kind = simple
-        } else {
-            let node = try ExpressionParser.parse(expression)
-            kind = .expression(try Expression(node), canBeEmpty: node.canBeEmpty)
+        let node = try ExpressionParser.parse(expression)
+        kind =
+            try Self.simple(node)
+            ?? .expression(try Expression(node), canBeEmpty: node.canBeEmpty)
+    }
+
+    private static func simple(_ node: ExpressionNode) -> Kind? {
+        switch node {
+        case .set(let set): set.only.map { .literal(Array(String($0).utf8)) }
+        case .sequence(let parts): literal(parts).map { .literal($0) }
+        case .repeated(.set(.whiteSpace), let least, nil, .greedy) where least > 0:
+            .whiteSpace(atLeast: least)
+        case .repeated(.set(let set), let least, nil, .greedy) where least > 0:
+            set.only.map { .run(of: $0, atLeast: least) }
+        default: nil
         }
     }
 
-    private static func simple(_ expression: String) -> Kind? {
-        var scalars = expression.unicodeScalars[...]
-        var atoms: [Unicode.Scalar] = []
-        var isWhiteSpace = false
-        var minimum: Int?
-        while let scalar = scalars.popFirst() {
-            guard minimum == nil else { return nil }
-            switch scalar {
-            case "\\":
-                guard let escaped = scalars.popFirst() else { return nil }
-                switch escaped {
-                case "s":
-                    guard atoms.isEmpty else { return nil }
-                    isWhiteSpace = true
-                    atoms.append(" ")
-                case "n": atoms.append("\n")
-                case "t": atoms.append("\t")
-                case "r": atoms.append("\r")
-                case _
-                where escaped.isASCII && !escaped.properties.isAlphabetic
-                    && !("0"..."9").contains(escaped):
-                    atoms.append(escaped)
-                default: return nil
-                }
-            case "+":
-                guard atoms.count == 1 else { return nil }
-                minimum = 1
-            case "{":
-                guard atoms.count == 1, let end = scalars.firstIndex(of: "}"),
-                    String(scalars[..<end]).hasSuffix(","),
-                    let count = Int(String(scalars[..<end]).dropLast()), (1...1000).contains(count)
-                else { return nil }
-                minimum = count
-                scalars = scalars[scalars.index(after: end)...]
-            case "(", ")", "[", "]", "}", "*", "?", ".", "^", "$", "|": return nil
-            default: atoms.append(scalar)
-            }
-            if isWhiteSpace, atoms.count > 1 { return nil }
+    /// What a sequence of single characters matches; nil for another, and for an empty one.
+    private static func literal(_ parts: [ExpressionNode]) -> [UInt8]? {
+        var text = String.UnicodeScalarView()
+        for part in parts {
+            guard case .set(let set) = part, let scalar = set.only else { return nil }
+            text.append(scalar)
         }
-        guard let first = atoms.first else { return nil }
-        if isWhiteSpace {
-            // A lone `\s` matches one character, not a run of them.
-            return minimum.map { .whiteSpace(atLeast: $0) }
-        }
-        if let minimum { return .run(of: first, atLeast: minimum) }
-        return .literal(atoms.flatMap { Array(String($0).utf8) })
+        return text.isEmpty ? nil : Array(String(text).utf8)
     }
 
     /// The text with `content` in place of each match, leftmost first.
@@ -172,5 +146,13 @@ struct TextPattern: Sendable, Equatable {
         if count >= minimum { return (end, true) }
         // No run that begins inside of this one is longer.
         return (count == 0 ? position + length : end, false)
+    }
+}
+
+extension ScalarSet {
+    /// The only member; nil if there are several.
+    fileprivate var only: Unicode.Scalar? {
+        guard let range = ranges.first, ranges.count == 1, range.count == 1 else { return nil }
+        return Unicode.Scalar(range.lowerBound)
     }
 }
