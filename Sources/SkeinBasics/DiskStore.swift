@@ -77,6 +77,24 @@ package struct DiskStore: Store {
         return try file.lock() ? HeldLock(file) : nil
     }
 
+    /// Bytes that a user may still write at a path; nil if the system does not say.
+    ///
+    /// - Throws: `FileError`.
+    package static func freeBytes(at path: String) throws -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else {
+            throw FileError.failed(operation: "look at", path: path, code: errno)
+        }
+        return freeBytes(status)
+    }
+
+    /// Bytes that a user may still write; nil if they are no number of bytes.
+    package static func freeBytes(_ status: statvfs) -> Int? {
+        let (bytes, isTooMany) = UInt64(status.f_bavail).multipliedReportingOverflow(
+            by: UInt64(status.f_frsize))
+        return isTooMany ? nil : Int(exactly: bytes)
+    }
+
     /// Whether a process holds the lock of a file; a file that is not there is not locked.
     ///
     /// - Throws: `FileError`.

@@ -1,6 +1,5 @@
 import Foundation
 import SkeinBasics
-import Synchronization
 
 /// Encoded data files on disk, so that a second start encodes nothing.
 ///
@@ -8,11 +7,8 @@ import Synchronization
 /// torn, foreign or damaged is not used. It can be removed at any time. The data's rows can be read
 /// from it, so only its owner may read it, whoever may read the data.
 package struct TokenCache: Sendable {
-    package let directory: String
-    /// The most files that stay; the least recently used are removed.
-    let fileLimit: Int
-    /// The most bytes of all files together.
-    let byteLimit: Int
+    private let folder: CacheFolder
+    package var directory: String { folder.path }
 
     /// - Parameter directory: need not exist. By default `tokens` in the cache directory.
     package init(directory: String = CacheDirectory.root + "/tokens") {
@@ -21,20 +17,16 @@ package struct TokenCache: Sendable {
             byteLimit: Limits.tokenCacheBytes)
     }
 
+    /// - Parameters:
+    ///   - directory: need not exist.
+    ///   - fileLimit: the most files that stay; the least recently used are removed.
+    ///   - byteLimit: the most bytes of all files together.
     init(directory: String, fileLimit: Int, byteLimit: Int) {
-        self.directory = directory
-        self.fileLimit = fileLimit
-        self.byteLimit = byteLimit
+        folder = CacheFolder(
+            directory, suffix: ".tokens", fileLimit: fileLimit, byteLimit: byteLimit)
     }
 
-    private static let suffix = ".tokens"
-
-    /// Two threads of one process would write to the same temporary name.
-    private static let writing = Mutex(())
-
-    func path(of key: TokenCacheKey) -> String {
-        FilePath.join(directory, key.digest.description + Self.suffix)
-    }
+    func path(of key: TokenCacheKey) -> String { folder.path(of: key.digest) }
 
     /// The encoded file of a key, or nil when there is none.
     ///
@@ -53,7 +45,7 @@ package struct TokenCache: Sendable {
         do {
             file = try MappedFile(path: path)
             do {
-                try close()
+                try folder.close()
             } catch FileError.failed("protect", _, let code)
                 where [EROFS, EPERM, ENOTSUP].contains(code)
             {
@@ -65,8 +57,7 @@ package struct TokenCache: Sendable {
         let reader = TokenCacheFile.Reader(
             key: key, data: data, vocabularySize: vocabularySize, maximumLength: maximumLength)
         let encoded = try file.withBytes { try reader.read($0) }
-        // The time of use decides what stays; if it cannot be set, the time of writing does.
-        _ = utimensat(AT_FDCWD, path, nil, 0)
+        folder.touch(key.digest)
         return encoded
     }
 
@@ -75,76 +66,13 @@ package struct TokenCache: Sendable {
     /// - Throws: `TokenCacheFlaw.tooLarge`; `FileError`.
     func write(_ file: EncodedFile, _ key: TokenCacheKey) throws {
         let bytes = TokenCacheFile.byteCount(of: file)
-        guard bytes <= byteLimit else {
-            throw TokenCacheFlaw.tooLarge(bytes: bytes, limit: byteLimit)
+        guard bytes <= folder.byteLimit else {
+            throw TokenCacheFlaw.tooLarge(bytes: bytes, limit: folder.byteLimit)
         }
-        try Self.writing.withLock { _ in
-            try AtomicFile.makeDirectory(directory, access: .own)
-            try close()
-            try AtomicFile.write(to: path(of: key), access: .own) { output in
-                try TokenCacheFile.write(file, key: key) { try output.append($0) }
-            }
-            try prune(keeping: path(of: key))
+        try AtomicFile.makeDirectory(directory, access: .own)
+        try folder.close()
+        try folder.write(key.digest) { output in
+            try TokenCacheFile.write(file, key: key) { try output.append($0) }
         }
-    }
-
-    /// Removes others' rights to the cache, which an earlier version or somebody else gave them.
-    private func close() throws {
-        try AtomicFile.protect(directory)
-        for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
-            let path = FilePath.join(directory, name)
-            var status = stat()
-            // A link may lead to a file that is not the cache's; its rights stay.
-            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { continue }
-            do {
-                try AtomicFile.protect(path)
-            } catch FileError.failed(_, _, ENOENT) {
-                // Another process has removed it.
-            }
-        }
-    }
-
-    private struct Entry {
-        let path: String
-        let bytes: Int
-        /// 1 for the file just written, which stays whatever the clock says; seconds; nanoseconds.
-        let used: (Int, Int, Int)
-    }
-
-    /// Removes the least recently used files until the rest is within the limits, torn files of
-    /// killed writers among them. Other names are left alone.
-    private func prune(keeping kept: String) throws {
-        var entries: [Entry] = []
-        for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
-            let path = FilePath.join(directory, name)
-            var status = stat()
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            entries.append(
-                Entry(
-                    path: path, bytes: Int(status.st_size),
-                    used: (
-                        path == kept ? 1 : 0, Int(status.st_mtim.tv_sec),
-                        Int(status.st_mtim.tv_nsec)
-                    )))
-        }
-        entries.sort { $0.used > $1.used }
-        var bytes = 0
-        for (index, entry) in entries.enumerated() {
-            bytes += entry.bytes
-            guard index >= fileLimit || bytes > byteLimit else { continue }
-            // Another process may have removed it first.
-            if unlink(entry.path) != 0, errno != ENOENT {
-                throw FileError.failed(operation: "remove", path: entry.path, code: errno)
-            }
-        }
-    }
-
-    /// `<64 hexadecimal digits>.tokens`, or that with what AtomicFile appends while it writes.
-    static func isOurs(_ name: String) -> Bool {
-        guard let dot = name.firstIndex(of: "."),
-            SHA256.Digest(String(name[..<dot])) != nil
-        else { return false }
-        let rest = name[dot...]
-        return rest == suffix || rest.hasPrefix(suffix + ".tmp-")
     }
 }

@@ -50,7 +50,7 @@ final class FeatureFile: Sendable {
     /// Bytes that a user may still write to its disk; nil if the system does not say.
     var freeBytes: Int? {
         var status = statvfs()
-        return fstatvfs(descriptor, &status) == 0 ? FeatureDirectory.free(status) : nil
+        return fstatvfs(descriptor, &status) == 0 ? DiskStore.freeBytes(status) : nil
     }
 
     /// The bytes of a range; nil if they are not there.

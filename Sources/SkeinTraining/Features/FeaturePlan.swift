@@ -105,17 +105,16 @@ extension FeaturePlan {
         let open = others.filter { FilePath.parent(of: $0.path) == settings.directory }
         let expected = open.reduce(size) { $0 + $1.byteCount }
         let kept = Set(open.map(\.path) + [store.path])
-        let rest = try FeatureDirectory.byteCount(settings.directory, without: kept)
+        let rest = try settings.folder.byteCount(without: kept)
         let freed =
             min(rest, max(0, rest + expected - settings.limit)) + (fits ? 0 : store.byteCount)
-        if added > 0, let free = try FeatureDirectory.freeBytes(settings.directory),
+        if added > 0, let free = try DiskStore.freeBytes(at: settings.directory),
             free + freed < added + Limits.featureReserve
         {
             throw FeatureError.noSpace(
                 directory: settings.directory, needed: added, free: free + freed)
         }
         if !fits { try store.beginAnew() }
-        try FeatureDirectory.prune(
-            settings.directory, keeping: kept, expected: expected, limit: settings.limit)
+        try settings.folder.prune(keeping: kept, expected: expected)
     }
 }

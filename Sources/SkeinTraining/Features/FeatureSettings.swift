@@ -27,6 +27,11 @@ package struct FeatureSettings: Sendable, Equatable {
         self.directory = directory ?? FilePath.join(CacheDirectory.root, "features")
         limit = (mebibytes ?? Self.usualMebibytes) << 20
     }
+
+    /// One file for each key; they grow in place.
+    var folder: CacheFolder {
+        CacheFolder(directory, suffix: FeatureStore.suffix, byteLimit: limit)
+    }
 }
 
 extension TrainingConfiguration {

@@ -40,17 +40,13 @@ package final class FeatureStore: Sendable {
     package init(_ key: FeatureKey, settings: FeatureSettings) throws {
         self.key = key
         limit = settings.limit
-        path = Self.path(of: key.digest, in: settings.directory)
+        path = settings.folder.path(of: key.digest)
         if !DiskStore().exists(settings.directory) {
             try AtomicFile.makeDirectory(settings.directory, access: .own)
         }
         file = try FeatureFile(path)
         state = Mutex(State())
         try start()
-    }
-
-    static func path(of key: SHA256.Digest, in directory: String) -> String {
-        FilePath.join(directory, key.description + suffix)
     }
 
     /// Checks the file's beginning, writes it if need be, and looks at what is there.

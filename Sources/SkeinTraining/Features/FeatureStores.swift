@@ -1,3 +1,4 @@
+import SkeinBasics
 import Synchronization
 
 /// The stores that the runs of one process share: one for each file.
@@ -20,7 +21,7 @@ package final class FeatureStores: Sendable {
     /// - Throws: `FeatureError`, `FileError`.
     func store(_ plan: FeaturePlan) throws -> FeatureStore {
         try state.withLock { state in
-            let path = FeatureStore.path(of: plan.key.digest, in: plan.settings.directory)
+            let path = plan.settings.folder.path(of: plan.key.digest)
             let whole = state.plans[path]?.adding(plan) ?? plan
             let store =
                 try state.stores[path] ?? FeatureStore(plan.key, settings: plan.settings)

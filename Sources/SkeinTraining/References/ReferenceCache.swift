@@ -14,7 +14,8 @@ import SkeinBasics
 /// name, and 8 bytes for each row (`LogProbabilityPayload`); at the end SHA-256 of all that. Numbers are
 /// little endian.
 package struct ReferenceCache: Sendable {
-    package let directory: String
+    private let folder: CacheFolder
+    package var directory: String { folder.path }
     /// Called before anything is written; what it throws is not a warning, but ends the run.
     private let check: @Sendable () throws -> Void
 
@@ -35,16 +36,12 @@ package struct ReferenceCache: Sendable {
         directory: String = CacheDirectory.root + "/references",
         check: @escaping @Sendable () throws -> Void = {}
     ) {
-        self.directory = directory
+        folder = CacheFolder(
+            directory, suffix: ".references", fileLimit: Limits.referenceFiles)
         self.check = check
     }
 
     private static let magic = Array("SKEINRE2".utf8)
-    private static let suffix = ".references"
-
-    private func path(of key: SHA256.Digest) -> String {
-        FilePath.join(directory, key.description + Self.suffix)
-    }
 
     /// The pieces of a key, nil for those that are missing; or nil when there is no file that can be used.
     ///
@@ -56,14 +53,13 @@ package struct ReferenceCache: Sendable {
     func read(
         _ key: SHA256.Digest, rows: [Int], _ warnings: inout [Warning]
     ) -> [ReferencePiece?]? {
-        let path = path(of: key)
+        let path = folder.path(of: key)
         do {
             let pieces = try MappedFile(path: path).withBytes { Self.pieces($0, rows: rows) }
             if pieces == nil {
                 warnings.append(Warning(path: path, detail: "it is damaged, so it is not used"))
             } else {
-                // The time of use decides what stays.
-                _ = utimensat(AT_FDCWD, path, nil, 0)
+                folder.touch(key)
             }
             return pieces
         } catch FileError.failed(_, _, ENOENT) {
@@ -138,37 +134,16 @@ package struct ReferenceCache: Sendable {
         _ pieces: [ReferencePiece?], _ key: SHA256.Digest, _ warnings: inout [Warning]
     ) throws {
         try check()
-        let path = path(of: key)
+        let path = folder.path(of: key)
         let bytes = Self.bytes(pieces)
         do {
-            try AtomicFile.makeDirectory(directory, access: .own)
-            try AtomicFile.write(to: path, access: .own, check: check) { output in
+            try folder.write(key, check: check) { output in
                 try bytes.withUnsafeBytes { try output.append($0) }
             }
-            try prune(keeping: path)
         } catch {
             try check()
             let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
             warnings.append(Warning(path: path, detail: reason))
-        }
-    }
-
-    /// Removes the least recently used files beyond `Limits.referenceFiles`.
-    private func prune(keeping kept: String) throws {
-        var entries: [(path: String, seconds: Int)] = []
-        for name in try DiskStore().names(in: directory) where name.hasSuffix(Self.suffix) {
-            let path = FilePath.join(directory, name)
-            var status = stat()
-            guard path != kept, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG
-            else { continue }
-            entries.append((path, Int(status.st_mtim.tv_sec)))
-        }
-        entries.sort { ($0.seconds, $0.path) > ($1.seconds, $1.path) }
-        for entry in entries.dropFirst(Limits.referenceFiles - 1) {
-            // Another process may have removed it first.
-            if unlink(entry.path) != 0, errno != ENOENT {
-                throw FileError.failed(operation: "remove", path: entry.path, code: errno)
-            }
         }
     }
 }

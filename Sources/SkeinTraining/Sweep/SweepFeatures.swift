@@ -28,13 +28,12 @@ struct SweepFeatures {
         for (key, records) in needed {
             let size = records.values.reduce(FeatureStore.startBytes, +)
             var status = stat()
-            let path = FeatureStore.path(of: key, in: directory)
-            let there = lstat(path, &status) == 0 ? Int(status.st_size) : 0
+            let there = lstat(settings.folder.path(of: key), &status) == 0 ? Int(status.st_size) : 0
             bytes += size
             missing += max(0, size - there)
         }
         do {
-            let free = try FeatureDirectory.freeBytes(output)
+            let free = try DiskStore.freeBytes(at: output)
             if bytes > settings.limit {
                 reason = "they take \(bytes >> 20) MiB, more than \(settings.limit >> 20)"
             } else if let free, missing > 0, free < missing + Limits.featureReserve {
@@ -99,7 +98,7 @@ struct SweepFeatures {
         // Wherever the user has said: it may be this directory by another name.
         let isWanted = jobs.contains { $0.configuration.featureSettings != nil }
         if isOver, !isWanted, DiskStore().exists(directory) {
-            try FeatureDirectory.remove(directory)
+            try FeatureSettings(directory: directory).folder.removeAll()
         }
     }
 }

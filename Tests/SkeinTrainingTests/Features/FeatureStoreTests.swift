@@ -242,26 +242,18 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let place = FilePath.join(directory, "shared")
             #expect(mkdir(place, 0o755) == 0)
-            for name in [
-                "train.features", "notes.txt", String(repeating: "g", count: 64) + ".features",
-            ] {
-                try AtomicFile.write("precious", to: FilePath.join(place, name))
-            }
+            try AtomicFile.write("precious", to: FilePath.join(place, "train.features"))
             keep(try store(place, key("old")), 4)
             let new = try store(place)
-            try FeatureDirectory.prune(place, keeping: [new.path], expected: 40, limit: 41)
-            #expect(try DiskStore().names(in: place).count == 4)
+            let limit = 40 + FeatureRecord.bytes(tokens: 5, key())
+            try plan(key(), rows: [4], place, limit: limit).makeRoom(in: new)
+            #expect(try DiskStore().names(in: place).count == 2)
             #expect(new.rowCount == 0)
             var status = stat()
             #expect(stat(place, &status) == 0 && status.st_mode & 0o777 == 0o755)
-            try FeatureDirectory.remove(place)
-            #expect(try DiskStore().names(in: place).count == 3)
             let own = FilePath.join(directory, "own")
             keep(try store(own), 4)
             #expect(stat(own, &status) == 0 && status.st_mode & 0o777 == 0o700)
-            try FeatureDirectory.remove(own)
-            #expect(!DiskStore().exists(own))
-            try FeatureDirectory.remove(own)
         }
     }
 

@@ -71,24 +71,27 @@ import Testing
         }
     }
 
-    @Test("the least recently used files are removed")
+    @Test("old files and torn ones of killed writers are removed, a user's own file never")
     func pruning() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let cache = ReferenceCache(directory: directory)
             var warnings: [ReferenceCache.Warning] = []
-            for number in 0..<(Limits.referenceFiles + 3) {
-                let key = SHA256.digest(of: "\(number)")
-                try cache.write(pieces, key, &warnings)
-                var times = [timespec(), timespec()]
-                times[0].tv_sec = 1_000_000 + number
-                times[1].tv_sec = 1_000_000 + number
-                _ = utimensat(AT_FDCWD, directory + "/\(key).references", &times, 0)
+            let own = directory + "/mine.references"
+            let torn = directory + "/\(SHA256.digest(of: "torn")).references.tmp-7"
+            let files = (0..<Limits.referenceFiles).map {
+                directory + "/\(SHA256.digest(of: "\($0)")).references"
             }
+            for (number, path) in ([own, torn] + files).enumerated() {
+                try AtomicFile.write("old", to: path)
+                let time = timespec(tv_sec: 1_000_000 + number, tv_nsec: 0)
+                #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+            }
+            try cache.write(pieces, key, &warnings)
             #expect(warnings == [])
             let names = try DiskStore().names(in: directory)
-            #expect(names.count == Limits.referenceFiles)
-            #expect(cache.read(SHA256.digest(of: "0"), rows: rows, &warnings) == nil)
-            #expect(cache.read(SHA256.digest(of: "34"), rows: rows, &warnings) == pieces)
+            #expect(names.count == Limits.referenceFiles + 1)
+            for path in [torn, files[0]] { #expect(!names.contains(FilePath.name(of: path))) }
+            #expect(names.contains("mine.references"))
         }
     }
 }
