@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinNetwork
 
 /// Counts what happens to requests. Lives on the server's thread. An object, not a value: a send to a
 /// client that has gone is heard of within the send, and counted.
@@ -11,22 +12,6 @@ final class ServeMetrics {
     static let nextTokenBounds = [
         0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5,
     ]
-
-    struct Histogram {
-        let bounds: [Double]
-        private(set) var counts: [Int]
-        private(set) var sum = 0.0
-
-        init(_ bounds: [Double]) {
-            self.bounds = bounds
-            counts = Array(repeating: 0, count: bounds.count + 1)
-        }
-
-        mutating func add(_ value: Double) {
-            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
-            sum += value
-        }
-    }
 
     /// By endpoint, status and model; without one where none was known.
     private struct Kind: Hashable, Comparable {
@@ -49,8 +34,8 @@ final class ServeMetrics {
     var abandoned = 0
     /// Requests whose client was given up.
     var dropped = 0
-    var firstToken = Histogram(firstTokenBounds)
-    var nextToken = Histogram(nextTokenBounds)
+    var firstToken = MetricsText.Histogram(firstTokenBounds)
+    var nextToken = MetricsText.Histogram(nextTokenBounds)
 
     func count(_ endpoint: String, _ status: Int, model: String? = nil) {
         requests[Kind(endpoint: endpoint, status: status, model: label(model)), default: 0] += 1
@@ -80,96 +65,79 @@ final class ServeMetrics {
         _ engine: AnswerEngine.Figures, _ prefixes: PrefixFigures, adapters: AdapterMemory,
         open: Int, cacheLimit: Int
     ) -> String {
-        var out = ""
-        func family(_ name: String, _ kind: String, _ help: String, _ lines: [String]) {
-            out += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-            out += lines.map { name + $0 + "\n" }.joined()
-        }
-        func single(_ name: String, _ kind: String, _ help: String, _ value: Int) {
-            family(name, kind, help, [" \(value)"])
-        }
-        family(
+        var page = MetricsText()
+        page.family(
             "skein_serve_requests_total", "counter",
             "Requests answered, by endpoint, status and model.",
             requests.sorted { $0.key < $1.key }.map { kind, count in
-                "{endpoint=\"\(kind.endpoint)\",status=\"\(kind.status)\",model=\"\(kind.model)\"} "
-                    + "\(count)"
+                (
+                    [
+                        ("endpoint", kind.endpoint), ("status", "\(kind.status)"),
+                        ("model", kind.model),
+                    ], count
+                )
             })
         let models = tokens.sorted { $0.key < $1.key }
-        family(
+        page.family(
             "skein_serve_model_prompt_tokens_total", "counter",
             "Tokens of prompts, by the model that answered.",
-            models.map { "{model=\"\($0.key)\"} \($0.value.prompt)" })
-        family(
+            models.map { ([("model", $0.key)], $0.value.prompt) })
+        page.family(
             "skein_serve_model_answer_tokens_total", "counter",
             "Tokens of answers, also of those that were cut, by the model that answered.",
-            models.map { "{model=\"\($0.key)\"} \($0.value.answer)" })
-        single(
+            models.map { ([("model", $0.key)], $0.value.answer) })
+        page.single(
             "skein_serve_requests_abandoned_total", "counter",
             "Requests whose client went away before the answer was complete.", abandoned)
-        single(
+        page.single(
             "skein_serve_requests_dropped_total", "counter",
             "Requests whose client was given up because it took too little of the answer.", dropped)
-        single("skein_serve_requests_open", "gauge", "Requests being answered or waiting.", open)
-        single(
+        page.single(
+            "skein_serve_requests_open", "gauge", "Requests being answered or waiting.", open)
+        page.single(
             "skein_serve_answers_running", "gauge", "Answers being decoded.", engine.running)
-        single(
+        page.single(
             "skein_serve_answers_waiting", "gauge", "Answers that wait for room.", engine.waiting)
-        single("skein_serve_prompt_tokens_total", "counter", "Tokens of prompts.", promptTokens)
-        single(
+        page.single(
+            "skein_serve_prompt_tokens_total", "counter", "Tokens of prompts.", promptTokens)
+        page.single(
             "skein_serve_prompt_tokens_cached_total", "counter",
             "Tokens of prompts that the prefix cache had.", cachedTokens)
-        single(
+        page.single(
             "skein_serve_answer_tokens_total", "counter", "Tokens of answers.", answerTokens)
-        single(
+        page.single(
             "skein_serve_guessed_tokens_total", "counter", "Tokens that were guessed ahead.",
             engine.guessedTokens)
-        single(
+        page.single(
             "skein_serve_guessed_tokens_right_total", "counter", "Guessed tokens that were right.",
             engine.rightGuesses)
-        single(
+        page.single(
             "skein_serve_cache_bytes", "gauge", "Keys and values of answers under way.",
             engine.cacheBytes)
-        single(
+        page.single(
             "skein_serve_cache_limit_bytes", "gauge", "What they may take at most.", cacheLimit)
-        single(
+        page.single(
             "skein_serve_prefix_cache_bytes", "gauge", "Beginnings of prompts that are kept.",
             prefixes.bytes)
-        single(
+        page.single(
             "skein_serve_prefix_cache_limit_bytes", "gauge", "What they may take at most.",
             prefixes.limit)
-        single(
+        page.single(
             "skein_serve_prefix_cache_evicted_total", "counter", "Blocks that made room.",
             prefixes.evicted)
-        single(
+        page.single(
             "skein_serve_adapter_bytes", "gauge", "Adapters that are loaded or held by requests.",
             adapters.heldBytes)
-        single(
+        page.single(
             "skein_serve_adapter_limit_bytes", "gauge", "What they may take at most.",
             adapters.byteLimit)
-        for (name, help, histogram) in [
-            (
-                "skein_serve_time_to_first_token_seconds",
-                "From a request's last byte to the first token of an answer.", firstToken
-            ),
-            (
-                "skein_serve_time_between_tokens_seconds",
-                "Between the steps that brought tokens of one answer.", nextToken
-            ),
-        ] {
-            var lines: [String] = []
-            var total = 0
-            for (index, bound) in histogram.bounds.enumerated() {
-                total += histogram.counts[index]
-                lines.append("_bucket{le=\"\(bound)\"} \(total)")
-            }
-            total += histogram.counts[histogram.bounds.count]
-            lines.append("_bucket{le=\"+Inf\"} \(total)")
-            lines.append("_sum \(histogram.sum)")
-            lines.append("_count \(total)")
-            family(name, "histogram", help, lines)
-        }
-        return out
+        page.histogram(
+            "skein_serve_time_to_first_token_seconds",
+            "From a request's last byte to the first token of an answer.", firstToken)
+        page.histogram(
+            "skein_serve_time_between_tokens_seconds",
+            "Between the steps that brought tokens of one answer.", nextToken)
+        return page.text
     }
 }
 

@@ -163,7 +163,7 @@ extension ServeSite: HTTPSite {
                 bytes: usage.bytes, limit: cache.byteLimit, evicted: usage.evicted)
         }
         return HTTPResponse(
-            contentType: "text/plain; version=0.0.4; charset=utf-8",
+            contentType: MetricsText.contentType,
             body: Array(
                 metrics.text(
                     parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,

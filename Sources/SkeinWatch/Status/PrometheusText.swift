@@ -1,34 +1,13 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinNetwork
 
 /// The snapshot as Prometheus reads it (text exposition format 0.0.4). Pure.
 ///
 /// Base units, `_total` for what only grows, a fixed set of names; labels are states and workers.
 enum PrometheusText {
-    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
-    private struct Page {
-        var text = ""
-
-        mutating func family(_ name: String, _ type: String, _ help: String) {
-            text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        }
-
-        mutating func sample(_ name: String, _ labels: [(String, String)] = [], _ value: Double) {
-            let inside = labels.map { "\($0)=\"\(PrometheusText.escaped($1))\"" }
-            text += name + (inside.isEmpty ? "" : "{" + inside.joined(separator: ",") + "}")
-            text += " " + PrometheusText.number(value) + "\n"
-        }
-
-        mutating func single(_ name: String, _ type: String, _ help: String, _ value: Double?) {
-            guard let value else { return }
-            family(name, type, help)
-            sample(name, [], value)
-        }
-    }
-
     static func text(of snapshot: RunSnapshot, version: String) -> String {
-        var page = Page()
+        var page = MetricsText()
         page.family("skein_build_info", "gauge", "The version of skein; always 1.")
         page.sample("skein_build_info", [("version", version)], 1)
         run(snapshot, &page)
@@ -38,7 +17,7 @@ enum PrometheusText {
         return page.text
     }
 
-    private static func run(_ snapshot: RunSnapshot, _ page: inout Page) {
+    private static func run(_ snapshot: RunSnapshot, _ page: inout MetricsText) {
         let run = snapshot.run
         page.family("skein_run_info", "gauge", "The run's output directory; always 1.")
         page.sample("skein_run_info", [("output", run.output)], 1)
@@ -97,7 +76,7 @@ enum PrometheusText {
             Double(run.microBatches))
     }
 
-    private static func workers(_ snapshot: RunSnapshot, _ page: inout Page) {
+    private static func workers(_ snapshot: RunSnapshot, _ page: inout MetricsText) {
         guard snapshot.run.term != nil else { return }
         page.single(
             "skein_connected_workers", "gauge", "Workers that are connected.",
@@ -141,7 +120,7 @@ enum PrometheusText {
         }
     }
 
-    private static func counters(_ totals: RoundCounters, _ page: inout Page) {
+    private static func counters(_ totals: RoundCounters, _ page: inout MetricsText) {
         let counters: [(String, String, Int)] = [
             ("skein_leases_total", "Leases granted in this term.", totals.leases),
             ("skein_repeated_leases_total", "Leases of work leased before.", totals.again),
@@ -156,7 +135,7 @@ enum PrometheusText {
         for (name, help, value) in counters { page.single(name, "counter", help, Double(value)) }
     }
 
-    private static func process(_ process: RunSnapshot.Process?, _ page: inout Page) {
+    private static func process(_ process: RunSnapshot.Process?, _ page: inout MetricsText) {
         page.single(
             "process_cpu_seconds_total", "counter", "Processor time of this process.",
             process?.processorSeconds)
@@ -166,25 +145,5 @@ enum PrometheusText {
         page.single(
             "skein_peak_resident_memory_bytes", "gauge", "The most resident memory so far.",
             process?.peakResidentBytes.map(Double.init))
-    }
-
-    private static func number(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
-        return JSONLine.render(.number(value))
-    }
-
-    /// A label's value: backslashes, quotation marks and line breaks are escaped.
-    static func escaped(_ text: String) -> String {
-        var out = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": out += "\\\\"
-            case "\"": out += "\\\""
-            case "\n": out += "\\n"
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        return out
     }
 }

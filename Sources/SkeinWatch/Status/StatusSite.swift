@@ -63,7 +63,7 @@ final class StatusSite: HTTPSite {
             return .events { [weak self] in self?.follow($0) }
         case "/metrics":
             return .response(
-                HTTPResponse(contentType: PrometheusText.contentType, body: metrics()))
+                HTTPResponse(contentType: MetricsText.contentType, body: metrics()))
         case "/status.json": return .response(status())
         default:
             return .response(

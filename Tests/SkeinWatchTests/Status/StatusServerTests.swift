@@ -51,7 +51,7 @@ struct StatusServerTests {
             let ready = try answer(port, "/readyz")
             #expect(ready.status == 503 && ready.text == "starting\n")
             let metrics = try answer(port, "/metrics")
-            #expect(metrics.headers["content-type"] == PrometheusText.contentType)
+            #expect(metrics.headers["content-type"] == MetricsText.contentType)
             #expect(metrics.text.contains("skein_build_info{version=\""))
             let status = try answer(port, "/status.json?x=y")
             #expect(try RunSnapshot(json: status.body).phase == "starting")
