@@ -1,7 +1,6 @@
 /// The part of the chat page's script that a person works with: models, settings, buttons.
 enum ChatScript {
     static let text = #"""
-        const $ = id => document.getElementById(id);
         const chat = { models: [], conversations: new Map(), running: null };
         // For tests and curious people.
         window.skein = chat;

@@ -1,17 +1,8 @@
 /// The part of the chat page's script that talks to the server: requests, errors, the stream.
 enum ChatStream {
     static let text = #"""
-        "use strict";
-        // The API key is kept for this tab alone.
-        let key = null;
-        try { key = sessionStorage.getItem("skein-key"); } catch { /* until the page is closed */ }
-        function setKey(value) {
-          key = value;
-          try {
-            if (value) sessionStorage.setItem("skein-key", value);
-            else sessionStorage.removeItem("skein-key");
-          } catch { /* until the page is closed */ }
-        }
+        let key = remembered("skein-key");
+        function setKey(value) { key = value; remember("skein-key", value); }
 
         // What went wrong: a sentence for a person, and a detail for who looks closer. `after`: the
         // seconds until it is worth trying again, if the server says so.
@@ -47,8 +38,7 @@ enum ChatStream {
         }
 
         async function call(path, body, signal) {
-          // A header takes no others, and no key has them.
-          if (key && !/^[!-~]+$/.test(key)) throw new Trouble("This is not an API key.", 401);
+          if (key && !isSecret(key)) throw new Trouble("This is not an API key.", 401);
           const headers = {};
           if (key) headers.Authorization = "Bearer " + key;
           if (body) headers["Content-Type"] = "application/json";

@@ -1,35 +1,20 @@
-/// The chat page's style: light and dark, for a phone and a wide screen.
+/// The chat page's own style, after `PageStyle`: for a phone and a wide screen.
 enum ChatStyle {
     static let text = #"""
-        :root { color-scheme: light dark; --ground: #fbfaf8; --card: #ffffff; --ink: #1c1b19;
-          --quiet: #5c5953; --line: #dcd8d0; --one: #1f5fa8; --on-one: #ffffff; --mine: #e6eef8;
-          --code: #f1eee8; --good: #2c6e3f; --bad: #a8261c; --focus: #7a3fc4; }
-        @media (prefers-color-scheme: dark) { :root { --ground: #161614; --card: #1f1e1c;
-          --ink: #ecebe7; --quiet: #a9a59c; --line: #3a3834; --one: #7db4f2; --on-one: #10151b;
-          --mine: #22303f; --code: #2a2926; --good: #84cf98; --bad: #ff9287; --focus: #c49bff; } }
-        * { box-sizing: border-box; }
-        html { font: 16px/1.45 system-ui, sans-serif; background: var(--ground); color: var(--ink);
-          height: 100%; }
+        html { height: 100%; }
         body { margin: 0 auto; padding: 0 1rem; max-width: 76rem; height: 100dvh; display: flex;
           flex-direction: column; }
-        header { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: baseline; }
         h1 { font-size: 1.3rem; margin: .6rem auto .4rem 0; }
         h1 span { font-weight: normal; color: var(--quiet); }
         h2 { font-size: .95rem; margin: 0; padding: .4rem .8rem; overflow-wrap: anywhere;
           border-bottom: 1px solid var(--line); }
         h2 span { font-weight: normal; color: var(--quiet); }
         main { flex: 1; min-height: 0; display: flex; flex-direction: column; gap: .6rem; }
-        .link { color: var(--quiet); font-size: .9rem; margin: 0; overflow-wrap: anywhere; }
-        .link::before { content: "○ "; }
-        .link[data-state=live]::before { content: "● "; color: var(--good); }
-        .link[data-state=lost]::before { content: "✕ "; color: var(--bad); }
+        .link { margin: 0; overflow-wrap: anywhere; }
         .hint, #uses { color: var(--quiet); font-size: .85rem; }
         #uses { overflow-wrap: anywhere; }
-        .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; margin: 0;
-          clip-path: inset(50%); white-space: nowrap; }
-        .skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: .2rem;
-          background: var(--card); padding: .3rem .6rem; z-index: 1; }
-        :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+        .hidden { margin: 0; white-space: nowrap; }
+        .skip:focus { z-index: 1; }
         .log:focus-visible { outline-offset: -3px; }
         input, button, select, textarea { font: inherit; padding: .35rem .6rem; max-width: 100%;
           border: 1px solid var(--quiet); border-radius: .35rem; background: var(--card);
@@ -45,7 +30,7 @@ enum ChatStyle {
         .bar label { min-width: 0; max-width: 100%; }
         .check { display: flex; gap: .4rem; align-items: center; min-height: 2.3rem; }
         .check input { width: 1.1rem; height: 1.1rem; accent-color: var(--one); }
-        summary { cursor: pointer; font-size: .9rem; color: var(--quiet); padding: .35rem 0; }
+        summary { padding: .35rem 0; }
         .settings { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr));
           gap: .6rem; max-height: 45dvh; overflow-y: auto; padding: .3rem; background: var(--card);
           border: 1px solid var(--line); border-radius: .5rem; font-size: .9rem; }
@@ -81,7 +66,6 @@ enum ChatStyle {
         .turn[aria-busy=true] .words:empty::after { content: "▍"; color: var(--one); }
         #compose { padding-bottom: max(.7rem, env(safe-area-inset-bottom)); }
         #prompt { margin-bottom: .4rem; max-height: 30dvh; }
-        [hidden] { display: none !important; }
         @media (max-width: 40rem) { body { padding: 0 .6rem; } .hint { display: none; } }
         /* A screen that is too low for parts that scroll on their own (a phone on its side, 400 %
            zoom) scrolls as a whole. */

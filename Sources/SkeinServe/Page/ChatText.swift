@@ -2,12 +2,6 @@
 /// and strong words within a line, all made of text nodes.
 enum ChatText {
     static let text = #"""
-        function tag(name, attributes, ...children) {
-          const node = document.createElement(name);
-          for (const key in attributes) node.setAttribute(key, attributes[key]);
-          node.append(...children);
-          return node;
-        }
         // Paragraphs are parted by empty lines; code stands between fences of ``` or ~~~, the last
         // of which may be yet to come.
         function blocks(text) {

@@ -75,10 +75,7 @@ extension ServeSite: HTTPSite {
         case _ where !["GET", "HEAD"].contains(request.method):
             return answer(request, "-", wrongMethod("GET"))
         case .page:
-            return answer(
-                request, "/",
-                HTTPResponse(
-                    .ok, contentType: ChatPage.contentType, headers: page.headers, body: page.html))
+            return answer(request, "/", ChatPage.page.response)
         case .health:
             return answer(
                 request, "/health",

@@ -54,7 +54,6 @@ final class ServeSite {
     private var unwanted: [RequestOwner: Unwanted] = [:]
     private var unwantedWorks: Int { unwanted.values.reduce(0) { $0 + $1.works } }
     private let requestLog: RequestLog?
-    let page = ChatPage()
 
     init(
         _ parts: Parts, loop: any Clock,

@@ -1,19 +1,9 @@
 /// The part of the status page's script that draws: curves and the bars of the last steps.
 enum PageCharts {
     static let text = #"""
-        "use strict";
         const NS = "http://www.w3.org/2000/svg";
         function make(name, attributes, ...children) {
-          const node = document.createElementNS(NS, name);
-          for (const key in attributes) node.setAttribute(key, attributes[key]);
-          node.append(...children);
-          return node;
-        }
-        function tag(name, attributes, ...children) {
-          const node = document.createElement(name);
-          for (const key in attributes) node.setAttribute(key, attributes[key]);
-          node.append(...children);
-          return node;
+          return fill(document.createElementNS(NS, name), attributes, children);
         }
         function figure(number, digits) {
           if (number === null || number === undefined) return "–";

@@ -1,7 +1,6 @@
 /// The part of the status page's script that follows the run: events, tiles, tables.
 enum PageScript {
     static let text = #"""
-        const $ = id => document.getElementById(id);
         const run = { steps: { step: [], loss: [], learning_rate: [], gradient_norm: [],
           tokens_per_second: [], seconds: [], workers: [] },
           validations: { step: [], validation_loss: [] }, samples: [], rounds: [], snapshot: null };
@@ -184,10 +183,7 @@ enum PageScript {
             // A secret with a percent sign of its own, as people paste it.
             try { token = decodeURIComponent(found[1]); } catch { token = found[1]; }
           }
-          try {
-            if (found) sessionStorage.setItem("skein", token);
-            else token = sessionStorage.getItem("skein");
-          } catch { /* for this page alone */ }
+          if (found) remember("skein", token); else token = remembered("skein") ?? token;
           // Not in the address bar, where others can read it.
           if (found) history.replaceState(null, "", location.pathname);
           return found !== null;
@@ -223,8 +219,7 @@ enum PageScript {
         }
         async function listen(signal, heard) {
           heard();
-          // A header takes no others, and no token has them.
-          if (token && !/^[!-~]+$/.test(token)) { ask(); throw null; }
+          if (token && !isSecret(token)) { ask(); throw null; }
           const headers = token ? { Authorization: "Bearer " + token } : {};
           const answer = await fetch("events", { headers, cache: "no-store", signal });
           if (answer.status === 401) { ask(); throw null; }
@@ -258,7 +253,7 @@ enum PageScript {
           // Asked twice, the page would follow twice.
           $("ask").hidden = true;
           token = $("token").value.trim();
-          try { sessionStorage.setItem("skein", token); } catch { /* for this page alone */ }
+          remember("skein", token);
           stay();
         });
         // A token that is pasted into the address of the open page.

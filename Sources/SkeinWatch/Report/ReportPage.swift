@@ -1,29 +1,21 @@
-import Foundation
 import SkeinBasics
 import SkeinCluster
+import SkeinNetwork
 import SkeinTraining
 
 /// A report as one HTML page: no script, nothing from elsewhere.
 package enum ReportPage {
     package static func html(_ runs: [ReportedRun]) -> String {
         let title = runs.map(\.name).joined(separator: ", ")
-        let digest = Data(SHA256.digest(of: ReportStyle.text).bytes).base64EncodedString()
         let sections = [
             heading(runs, title), results(runs), curves(runs), differences(runs), timing(runs),
             runs.map(workers).joined(separator: "\n"), samples(runs), configuration(runs),
         ]
-        return """
-            <!doctype html>
-            <html lang="en"><head><meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-            style-src 'sha256-\(digest)'; img-src data:; base-uri 'none'; form-action 'none'">
-            <title>\(HTML.text(title)) - Skein</title>
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <link rel="icon" href="data:,"><style>\(ReportStyle.text)</style></head>
-            <body>
-            \(sections.filter { !$0.isEmpty }.joined(separator: "\n"))
-            </body></html>
-            """
+        return Page(
+            title: "\(HTML.text(title)) - Skein",
+            styles: [PageStyle.base, PageStyle.document, ReportStyle.text],
+            body: sections.filter { !$0.isEmpty }.joined(separator: "\n"), policy: .held
+        ).html
     }
 
     private static func heading(_ runs: [ReportedRun], _ title: String) -> String {

@@ -16,7 +16,6 @@ final class StatusSite: HTTPSite {
     private let access: StatusAccess
     private let loop: any Clock
     private let version: String
-    private let page = StatusPage()
     private var followers: [Follower] = []
     private var isBeating = false
     private var cached: (view: RunBoard.View, at: ContinuousClock.Instant)?
@@ -56,7 +55,7 @@ final class StatusSite: HTTPSite {
         }
         if let refusal = access.refusal(of: request) { return .response(refusal) }
         switch request.path {
-        case "/": return .response(html())
+        case "/": return .response(StatusPage.page.response)
         case "/healthz": return .response(HTTPResponse(.ok, line: "ok"))
         case "/readyz": return .response(readiness())
         case "/events":
@@ -74,12 +73,6 @@ final class StatusSite: HTTPSite {
     }
 
     func knows(_ head: HTTPRequest) -> Bool { access.knows(head) }
-
-    private func html() -> HTTPResponse {
-        HTTPResponse(
-            contentType: "text/html; charset=utf-8",
-            headers: [("Content-Security-Policy", page.contentSecurityPolicy)], body: page.html)
-    }
 
     private func status() -> HTTPResponse {
         do {

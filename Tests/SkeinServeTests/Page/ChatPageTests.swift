@@ -1,13 +1,13 @@
 import Foundation
 import SkeinBasics
+import SkeinNetwork
 import Testing
 
 @testable import SkeinServe
 
 @Suite("the chat page")
 struct ChatPageTests {
-    private let page = ChatPage()
-    private var html: String { String(decoding: page.html, as: UTF8.self) }
+    private var html: String { ChatPage.page.html }
 
     /// What stands between two marks, which are each there once.
     private func text(from start: String, to end: String) throws -> String {
@@ -20,7 +20,7 @@ struct ChatPageTests {
 
     @Test("the policy allows the page's own script and style, and nothing inline besides")
     func policy() throws {
-        let policy = page.contentSecurityPolicy
+        let policy = try #require(ChatPage.page.response.headers.first).value
         for (kind, name) in [("script", "script"), ("style", "style")] {
             let digest = SHA256.digest(of: try text(from: "<\(name)>", to: "</\(name)>"))
             let hash = Data(digest.bytes).base64EncodedString()
