@@ -107,7 +107,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab",
+            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab", "SkeinNetwork",
         ]),
     tests(
         of: "",
@@ -188,7 +188,7 @@ let package = Package(
         room("Network", ["SkeinBasics", "CSkeinSystem"]),
         room("Coordination", ["SkeinBasics"]),
         room("Launch", ["SkeinBasics", "CSkeinSystem"]),
-        room("Hub", ["SkeinBasics"]),
+        room("Hub", ["SkeinBasics", "SkeinLaunch"]),
         room(
             "Watch",
             [

@@ -18,99 +18,72 @@ package enum StatusQuery {
         coordinator: String, token: [UInt8]?, version: String, timeout: Duration
     ) throws -> [UInt8] {
         let name = try NetworkAddress(parsing: coordinator)
-        let addresses = try name.resolved(for: .dialling)
         let hello = Hello(
             minor: ProtocolVersion.minors, role: .observer, name: "status",
             incarnation: try SystemRandomness.bytes(16), nonce: try SystemRandomness.bytes(32),
             software: "skein \(version)")
-        let loop = try EventLoop(name: "skein-network")
-        defer { loop.stop() }
-        let answer = Promise<Result<[UInt8], any Error>>()
-        let conversation = try Confined(to: loop) {
-            Conversation(
-                handshake: WorkerHandshake(token: token ?? [], hello: hello), name: name,
-                loop: loop, answer: answer)
+        let answer = try Question.ask(name, patience: Limits.handshake, timeout: timeout) {
+            socket, loop, keep in
+            let conversation = Conversation(
+                WorkerHandshake(token: token ?? [], hello: hello), name: name,
+                on: Connection(
+                    socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop),
+                keep: keep)
+            return { conversation.end() }
         }
-        conversation.post { $0.begin(addresses) }
-        guard let result = answer.value(within: timeout / .seconds(1)) else {
-            throw NodeError.noStatus(
-                address: name.description, detail: "no answer in time")
+        guard let answer else {
+            throw NodeError.noStatus(address: name.description, detail: "no answer in time")
         }
-        try conversation.call { $0.end() }
-        return try result.get()
+        return answer
     }
 
     /// One connection of an observer; lives on the loop's thread.
     private final class Conversation {
         private var handshake: WorkerHandshake
         private let name: NetworkAddress
-        private let loop: EventLoop
-        private let answer: Promise<Result<[UInt8], any Error>>
-        private var dial: Dial?
-        private var connection: Connection?
+        private let connection: Connection
+        private let keep: (Result<[UInt8], any Error>) -> Void
 
         init(
-            handshake: WorkerHandshake, name: NetworkAddress, loop: EventLoop,
-            answer: Promise<Result<[UInt8], any Error>>
+            _ handshake: WorkerHandshake, name: NetworkAddress, on connection: Connection,
+            keep: @escaping (Result<[UInt8], any Error>) -> Void
         ) {
             self.handshake = handshake
             self.name = name
-            self.loop = loop
-            self.answer = answer
-        }
-
-        func begin(_ addresses: [SocketAddress]) {
-            dial = Dial(
-                addresses, name: name, patience: Limits.handshake, loop: loop
-            ) { [weak self] result in
-                guard let self else { return }
-                switch result {
-                case .success(let socket): speak(on: socket)
-                case .failure(let error): answer.keep(.failure(error))
-                }
-            }
-        }
-
-        func end() {
-            dial?.cancel()
-            connection?.close()
-        }
-
-        private func speak(on socket: Socket) {
-            let connection = Connection(
-                socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
+            self.connection = connection
+            self.keep = keep
             connection.onMessage = { [weak self] in self?.receive($0) }
             connection.onViolation = { [weak self] error in
                 guard case .majorVersion(let found) = error else { return }
                 self?.fail(.majorVersion(found: found))
             }
-            connection.onClose = { [weak self] reason in
-                guard let self else { return }
-                answer.keep(
+            connection.onClose = { reason in
+                keep(
                     .failure(
                         NodeError.noStatus(
                             address: name.description, detail: reason.description)))
             }
-            self.connection = connection
             connection.send(handshake.greeting)
         }
 
+        func end() { connection.close() }
+
         private func receive(_ received: ReceivedMessage) {
             if case .status(let report) = received.message {
-                return answer.keep(.success(report.json))
+                return keep(.success(report.json))
             }
             do {
                 switch try handshake.receive(received.message) {
                 case .nothing: break
                 case .answered(let reply, let keys):
-                    connection?.send(reply)
-                    connection?.authenticate(
+                    connection.send(reply)
+                    connection.authenticate(
                         receiving: keys.coordinatorToWorker, sending: keys.workerToCoordinator)
-                    connection?.bounds = MessageBounds(from: .coordinator, in: .proof)
+                    connection.bounds = MessageBounds(from: .coordinator, in: .proof)
                 case .offered(let offer):
-                    connection?.term = offer.term
-                    connection?.bounds = MessageBounds(from: .coordinator, in: .observing)
-                    connection?.send(.statusRequest)
+                    connection.term = offer.term
+                    connection.bounds = MessageBounds(from: .coordinator, in: .observing)
+                    connection.send(.statusRequest)
                 }
             } catch {
                 fail(error)
@@ -118,8 +91,7 @@ package enum StatusQuery {
         }
 
         private func fail(_ error: HandshakeError) {
-            answer.keep(
-                .failure(NodeError.refused(address: name.description, error: error)))
+            keep(.failure(NodeError.refused(address: name.description, error: error)))
         }
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import SkeinBasics
 import SkeinHub
 
 /// `skein-fetch exchange`: sends one request after another for `skein`, until its standard input ends.
@@ -52,16 +51,10 @@ enum Exchanges {
         else {
             return .failed(problem: "not a URL")
         }
-        var message = URLRequest(url: url)
-        message.httpMethod = request.method.rawValue
-        message.setValue("skein/\(Version.text)", forHTTPHeaderField: "User-Agent")
-        message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        if let authorization {
-            guard authorization.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-                return .failed(problem: "\(ExchangeMode.tokenVariable) is no value of a header")
-            }
-            message.setValue(authorization, forHTTPHeaderField: "Authorization")
+        if authorization?.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) == true {
+            return .failed(problem: "\(ExchangeMode.tokenVariable) is no value of a header")
         }
+        var message = URLRequest(request.method.rawValue, url, authorization: authorization)
         if let body = request.body {
             message.setValue("application/json", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(body.utf8)

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SkeinBasics
 import SkeinHub
 
 /// What one transfer may cost.
@@ -12,6 +13,17 @@ struct HTTPLimits: Sendable {
     var total: Duration
     /// Whether the body of an error is handed on; else its header says what it means.
     var keepsErrors = false
+}
+
+extension URLRequest {
+    /// A request with the headers of all.
+    init(_ method: String, _ url: URL, authorization: String?) {
+        self.init(url: url)
+        httpMethod = method
+        setValue("skein/\(Version.text)", forHTTPHeaderField: "User-Agent")
+        setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        if let authorization { setValue(authorization, forHTTPHeaderField: "Authorization") }
+    }
 }
 
 /// A header and, unless it was handed on, a body.

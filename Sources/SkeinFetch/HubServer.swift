@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import SkeinBasics
 import SkeinHub
 
 /// Asks a Hub: retries what passes, follows redirects, and says what the answer means.
@@ -60,14 +59,10 @@ struct HubServer {
     ) throws -> FetchedAnswer {
         var url = url
         for _ in 0...Self.redirects {
-            var request = URLRequest(url: url)
-            request.httpMethod = method
-            request.setValue("skein/\(Version.text)", forHTTPHeaderField: "User-Agent")
-            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+            var request = URLRequest(
+                method, url,
+                authorization: isEndpoint(url) ? token.map { "Bearer " + $0 } : nil)
             if let range { request.setValue(range, forHTTPHeaderField: "Range") }
-            if let token, isEndpoint(url) {
-                request.setValue("Bearer " + token, forHTTPHeaderField: "Authorization")
-            }
             let limits = HTTPLimits(
                 bytes: limit, idle: idle, total: receive == nil ? idle * 4 : .seconds(900))
             let trap = HubError.badAnswer(place: place(url), problem: TrapNotice.problem)

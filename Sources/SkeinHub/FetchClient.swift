@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 
 /// Starts `skein-fetch` and follows what it says.
 package struct FetchClient: Sendable {
@@ -54,49 +55,32 @@ package struct FetchClient: Sendable {
         isCancelled: () -> Bool = { false },
         progress: (FetchMessage) -> Void
     ) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        // The system's network code traps on some answers: skein says so, in one sentence.
-        process.environment = environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { old, _ in old
-        }
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        do { try process.run() } catch { throw HubError.noFetcher(path: program) }
-        var isEnded = false
-        defer {
-            // By its own identifier; it is not reaped yet, so no other process has it.
-            if !isEnded, process.isRunning { kill(process.processIdentifier, SIGKILL) }
-            process.waitUntilExit()
-        }
-        try? input.fileHandleForWriting.write(
-            contentsOf: FetchLine.bytes(FetchRequest(reference: reference, kind: kind)))
-        try? input.fileHandleForWriting.close()
-        var lines = LineBuffer()
+        guard
+            let fetcher = try? FetcherProcess(
+                program: program, environment: environment, error: STDERR_FILENO)
+        else { throw HubError.noFetcher(path: program) }
+        defer { fetcher.end() }
+        // If it takes nothing, its end tells why.
+        _ = fetcher.tell(try FetchLine.bytes(FetchRequest(reference: reference, kind: kind)))
         var last = ContinuousClock.now
         while true {
             if isCancelled() { throw HubError.interrupted }
-            var poll = pollfd(
-                fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let ready = Foundation.poll(&poll, 1, 200)
-            guard ready > 0 else {
+            switch try fetcher.news(within: .milliseconds(200)) {
+            case .nothing:
                 if ContinuousClock.now - last > silence {
                     throw HubError.fetcherSilent(seconds: Int(silence.components.seconds))
                 }
-                continue
-            }
-            guard try lines.fill(from: poll.fd) else {
-                process.waitUntilExit()
-                isEnded = true
-                // Ctrl-C on a terminal reaches both programs, the other one perhaps first.
-                let isSignal = process.terminationReason == .uncaughtSignal
-                let status = process.terminationStatus
-                throw isSignal && status == SIGINT
-                    ? HubError.interrupted
-                    : HubError.fetcherEnded(status: status, isSignal: isSignal)
-            }
-            last = .now
-            while let line = try lines.next() {
+            case .end:
+                switch fetcher.ending() {
+                // Ctrl-C's signal is meant for both programs.
+                case .killed(SIGINT): throw HubError.interrupted
+                case .killed(let signal):
+                    throw HubError.fetcherEnded(status: signal, isSignal: true)
+                case .exited(let status):
+                    throw HubError.fetcherEnded(status: status, isSignal: false)
+                }
+            case .line(let line):
+                last = .now
                 let message = try FetchLine.read(FetchMessage.self, line)
                 switch message {
                 case .progress(let done, let total, let received):

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinCoordination
 import SkeinLab
 import SkeinTestSupport

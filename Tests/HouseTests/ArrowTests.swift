@@ -20,7 +20,7 @@ struct ArrowTests {
         "Network": ["Basics", "CSystem"],
         "Coordination": ["Basics"],
         "Launch": ["Basics", "CSystem"],
-        "Hub": ["Basics"],
+        "Hub": ["Basics", "Launch"],
         "Watch": [
             "Basics", "Training", "Launch", "Hub", "Cluster", "Coordination", "Network",
             "Formats", "Tensors", "Rows",

@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 import SkeinNetwork

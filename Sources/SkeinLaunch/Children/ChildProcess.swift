@@ -13,6 +13,15 @@ package struct ChildProcess: Sendable {
         case exited(Int32)
         case killed(signal: Int32)
 
+        /// Of a child that was reaped before, so that its status is not known.
+        static let lost = Ending.exited(ExitStatus.internalError.rawValue)
+
+        /// - Parameter status: as `waitpid` gives it.
+        init(status: Int32) {
+            let signal = status & 0x7f
+            self = signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+        }
+
         /// `status 65`, `signal 9`.
         package var text: String {
             switch self {
@@ -120,16 +129,16 @@ package struct ChildProcess: Sendable {
     }
 
     /// Starts `words`, the first of which is looked up in PATH, to talk with: lines are written to its
-    /// standard input, which ends when this process does, and read from its standard output. What it
-    /// says on standard error is dropped.
+    /// standard input, which ends when this process does, and read from its standard output.
     ///
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - variables: environment variables to add to this process's.
+    ///   - environment: all its environment variables.
+    ///   - error: takes its standard error; nil: it is dropped.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
     package static func talking(
-        _ words: [String], variables: [String: String]
+        _ words: [String], environment: [String: String], error: Int32?
     ) throws -> ChildProcess {
         var open: [Int32] = []
         var kept = false
@@ -146,7 +155,8 @@ package struct ChildProcess: Sendable {
         }
         defer { close(nothing) }
         let identifier = try spawn(
-            words, streams: [input.reading, output.writing, nothing], variables: variables)
+            words, streams: [input.reading, output.writing, error ?? nothing],
+            environment: environment)
         kept = true
         for descriptor in [input.reading, output.writing] { close(descriptor) }
         return ChildProcess(
@@ -172,8 +182,16 @@ package struct ChildProcess: Sendable {
     package func end() {
         kill(identifier, SIGKILL)
         closeStreams()
+        _ = waitForEnding()
+    }
+
+    /// Waits until the child ends by itself, and reaps it.
+    package func waitForEnding() -> Ending {
         var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        while waitpid(identifier, &status, 0) < 0 {
+            guard errno == EINTR else { return .lost }
+        }
+        return Ending(status: status)
     }
 
     /// A pipe that no other child inherits: an inherited end would keep the pipe open.
@@ -196,6 +214,14 @@ package struct ChildProcess: Sendable {
 
     private static func spawn(
         _ words: [String], streams: [Int32], variables: [String: String]
+    ) throws -> pid_t {
+        let own = ProcessInfo.processInfo.environment
+        return try spawn(
+            words, streams: streams, environment: own.merging(variables) { $1 })
+    }
+
+    private static func spawn(
+        _ words: [String], streams: [Int32], environment: [String: String]
     ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -223,7 +249,6 @@ package struct ChildProcess: Sendable {
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
-        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         var identifier: pid_t = 0
         let code = withCStrings(words) { words in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
@@ -255,10 +280,8 @@ package struct ChildProcess: Sendable {
         var status: Int32 = 0
         let found = waitpid(identifier, &status, WNOHANG)
         // It was reaped before, so it does not run any more.
-        if found < 0, errno == ECHILD { return .exited(ExitStatus.internalError.rawValue) }
-        guard found == identifier else { return nil }
-        let signal = status & 0x7f
-        return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+        if found < 0, errno == ECHILD { return .lost }
+        return found == identifier ? Ending(status: status) : nil
     }
 
     /// What can be read without blocking, about 1 MiB at most, and whether more can come.

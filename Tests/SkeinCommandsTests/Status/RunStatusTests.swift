@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinNetwork
 import SkeinTestSupport
 import SkeinTraining
 import SkeinWatch
@@ -130,13 +131,14 @@ import Testing
     func answers() throws {
         let page = try #require(StatusPageAddress("http://127.0.0.1:9/"))
         func body(_ text: String) throws -> String {
-            String(
-                decoding: try StatusPageQuery.body(of: Array(text.utf8), from: page), as: UTF8.self)
+            let answer = try #require(HTTPAsk.Answer(Array(text.utf8)))
+            return String(
+                decoding: try StatusPageQuery.body(of: answer, from: page), as: UTF8.self)
         }
         #expect(try body("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}\n") == "{}")
         for text in [
-            "", "SSH-2.0\r\n\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n{}",
-            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "HTTP/1.1 404 No\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n\r\n{}", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}",
+            "HTTP/1.1 404 No\r\n\r\n",
             "HTTP/1.1\r\n\r\n",
         ] {
             #expect(throws: NodeError.self, "\(text)") { try body(text) }

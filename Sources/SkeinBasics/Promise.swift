@@ -1,5 +1,3 @@
-import SkeinBasics
-
 /// One value that a thread waits for; the first one kept counts.
 package final class Promise<Value: Sendable>: @unchecked Sendable {
     // Sendable, because `kept` is used only under `condition`.
