@@ -9,19 +9,17 @@ import Synchronization
 package struct CacheFolder: Sendable {
     package let path: String
     private let suffix: String
-    /// The most files that stay.
     private let fileLimit: Int
-    /// The most bytes of all files together.
     package let byteLimit: Int
 
     /// Two threads of one process would write to the same temporary name.
     private static let writing = Mutex(())
 
     /// - Parameters:
-    ///   - path: the folder, which need not exist.
+    ///   - path: need not exist.
     ///   - suffix: begins with a dot.
     ///   - fileLimit: the most files that stay.
-    ///   - byteLimit: the most bytes of all files together.
+    ///   - byteLimit: the most bytes of all together.
     package init(
         _ path: String, suffix: String, fileLimit: Int = .max, byteLimit: Int = .max
     ) {
@@ -43,30 +41,25 @@ package struct CacheFolder: Sendable {
         return rest == suffix || rest.hasPrefix(suffix + ".tmp-")
     }
 
-    private struct Entry {
-        let path: String
-        let bytes: Int
-        /// Seconds and nanoseconds.
-        let used: (Int, Int)
-    }
-
-    private func entries() throws -> [Entry] {
-        try DiskStore().names(in: path).filter(isOurs).compactMap { name in
+    /// The files, beginning with the one that is used least recently.
+    private func files() throws -> [(path: String, bytes: Int)] {
+        let found = try DiskStore().names(in: path).filter(isOurs).compactMap { name in
             let file = FilePath.join(path, name)
             var status = stat()
-            guard lstat(file, &status) == 0, FileKind(mode: status.st_mode) == .regular
-            else { return nil }
-            return Entry(
-                path: file, bytes: Int(status.st_size),
-                used: (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)))
+            let isFile = lstat(file, &status) == 0 && FileKind(mode: status.st_mode) == .regular
+            return isFile ? (file, status) : nil
         }
+        return found.sorted {
+            ($0.1.st_mtim.tv_sec, $0.1.st_mtim.tv_nsec, $0.0)
+                < ($1.1.st_mtim.tv_sec, $1.1.st_mtim.tv_nsec, $1.0)
+        }.map { ($0.0, Int($0.1.st_size)) }
     }
 
     /// Bytes of the files but some; 0 if the folder is missing.
     ///
     /// - Throws: `FileError`.
     package func byteCount(without kept: Set<String>) throws -> Int {
-        try entries().reduce(0) { $0 + (kept.contains($1.path) ? 0 : $1.bytes) }
+        try files().reduce(0) { $0 + (kept.contains($1.path) ? 0 : $1.bytes) }
     }
 
     /// Sets the time of use of a key's file, which decides what stays; if it cannot be set, the time of
@@ -102,17 +95,15 @@ package struct CacheFolder: Sendable {
     ///   - expected: bytes that they will have; nil: those that they have.
     /// - Throws: `FileError`.
     package func prune(keeping kept: Set<String>, expected: Int? = nil) throws {
-        let entries = try entries()
-        let others = entries.filter { !kept.contains($0.path) }.sorted {
-            ($0.used.0, $0.used.1, $0.path) < ($1.used.0, $1.used.1, $1.path)
-        }
-        let keptBytes = entries.reduce(0) { $0 + (kept.contains($1.path) ? $1.bytes : 0) }
-        var count = kept.count + others.count
-        var bytes = others.reduce(expected ?? keptBytes) { $0 + $1.bytes }
-        for entry in others where count > fileLimit || bytes > byteLimit {
-            try Self.remove(entry)
+        let files = try files()
+        var count = files.count
+        var bytes = expected ?? 0
+        for file in files where expected == nil || !kept.contains(file.path) { bytes += file.bytes }
+        for file in files where !kept.contains(file.path) {
+            guard count > fileLimit || bytes > byteLimit else { return }
+            try Self.remove(file.path)
             count -= 1
-            bytes -= entry.bytes
+            bytes -= file.bytes
         }
     }
 
@@ -120,16 +111,16 @@ package struct CacheFolder: Sendable {
     ///
     /// - Throws: `FileError`.
     package func removeAll() throws {
-        for entry in try entries() { try Self.remove(entry) }
+        for file in try files() { try Self.remove(file.path) }
         if rmdir(path) != 0, ![ENOENT, ENOTEMPTY, EEXIST].contains(errno) {
             throw FileError.failed(operation: "remove", path: path, code: errno)
         }
     }
 
-    private static func remove(_ entry: Entry) throws {
+    private static func remove(_ path: String) throws {
         // Another process may have removed it first.
-        if unlink(entry.path) != 0, errno != ENOENT {
-            throw FileError.failed(operation: "remove", path: entry.path, code: errno)
+        if unlink(path) != 0, errno != ENOENT {
+            throw FileError.failed(operation: "remove", path: path, code: errno)
         }
     }
 
@@ -139,9 +130,9 @@ package struct CacheFolder: Sendable {
     /// - Throws: `FileError`.
     package func close() throws {
         try AtomicFile.protect(path)
-        for entry in try entries() {
+        for file in try files() {
             do {
-                try AtomicFile.protect(entry.path)
+                try AtomicFile.protect(file.path)
             } catch FileError.failed(_, _, ENOENT) {
                 // Another process has removed it.
             }

@@ -35,9 +35,7 @@ package struct FetchClient: Sendable {
             path = FilePath.join(
                 FilePath.parent(of: own ?? CommandLine.arguments[0]), "skein-fetch")
         }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0
-        else { throw .noFetcher(path: path) }
+        guard ProgramFile.program(at: path) != nil else { throw .noFetcher(path: path) }
         self.init(program: path, environment: environment)
     }
 
@@ -78,6 +76,7 @@ package struct FetchClient: Sendable {
                     throw HubError.fetcherEnded(status: signal, isSignal: true)
                 case .exited(let status):
                     throw HubError.fetcherEnded(status: status, isSignal: false)
+                case nil: throw HubError.fetcherEnded(status: 1, isSignal: false)
                 }
             case .line(let line):
                 last = .now

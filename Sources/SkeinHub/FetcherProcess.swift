@@ -55,11 +55,11 @@ package final class FetcherProcess {
         return try lines.next().map { .line($0) } ?? .nothing
     }
 
-    /// How it ended, once it has said all.
-    package func ending() -> ChildProcess.Ending {
+    /// How it ended, once it has said all; nil: the system does not say.
+    package func ending() -> ChildProcess.Ending? {
         isOver = true
         child.closeStreams()
-        return child.waitForEnding()
+        return child.ending(waits: true)
     }
 
     /// Kills it, unless it has ended.

@@ -13,15 +13,6 @@ package struct ChildProcess: Sendable {
         case exited(Int32)
         case killed(signal: Int32)
 
-        /// Of a child that was reaped before, so that its status is not known.
-        static let lost = Ending.exited(ExitStatus.internalError.rawValue)
-
-        /// - Parameter status: as `waitpid` gives it.
-        init(status: Int32) {
-            let signal = status & 0x7f
-            self = signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
-        }
-
         /// `status 65`, `signal 9`.
         package var text: String {
             switch self {
@@ -156,7 +147,7 @@ package struct ChildProcess: Sendable {
         defer { close(nothing) }
         let identifier = try spawn(
             words, streams: [input.reading, output.writing, error ?? nothing],
-            environment: environment)
+            variables: [:], environment: environment)
         kept = true
         for descriptor in [input.reading, output.writing] { close(descriptor) }
         return ChildProcess(
@@ -182,16 +173,7 @@ package struct ChildProcess: Sendable {
     package func end() {
         kill(identifier, SIGKILL)
         closeStreams()
-        _ = waitForEnding()
-    }
-
-    /// Waits until the child ends by itself, and reaps it.
-    package func waitForEnding() -> Ending {
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0 {
-            guard errno == EINTR else { return .lost }
-        }
-        return Ending(status: status)
+        _ = ending(waits: true)
     }
 
     /// A pipe that no other child inherits: an inherited end would keep the pipe open.
@@ -213,15 +195,8 @@ package struct ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ words: [String], streams: [Int32], variables: [String: String]
-    ) throws -> pid_t {
-        let own = ProcessInfo.processInfo.environment
-        return try spawn(
-            words, streams: streams, environment: own.merging(variables) { $1 })
-    }
-
-    private static func spawn(
-        _ words: [String], streams: [Int32], environment: [String: String]
+        _ words: [String], streams: [Int32], variables: [String: String],
+        environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -249,6 +224,7 @@ package struct ChildProcess: Sendable {
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
+        let environment = environment.merging(variables) { $1 }
         var identifier: pid_t = 0
         let code = withCStrings(words) { words in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
@@ -275,13 +251,21 @@ package struct ChildProcess: Sendable {
         kill(identifier, signal)
     }
 
-    /// How it ended, or nil while it runs; a child that has ended is reaped.
-    package func ending() -> Ending? {
+    /// How it ended; a child that has ended is reaped.
+    ///
+    /// - Parameter waits: whether to wait for its end.
+    /// - Returns: nil while it runs.
+    package func ending(waits: Bool = false) -> Ending? {
         var status: Int32 = 0
-        let found = waitpid(identifier, &status, WNOHANG)
+        var found: pid_t
+        repeat {
+            found = waitpid(identifier, &status, waits ? 0 : WNOHANG)
+        } while waits && found < 0 && errno == EINTR
         // It was reaped before, so it does not run any more.
-        if found < 0, errno == ECHILD { return .lost }
-        return found == identifier ? Ending(status: status) : nil
+        if found < 0, errno == ECHILD { return .exited(ExitStatus.internalError.rawValue) }
+        guard found == identifier else { return nil }
+        let signal = status & 0x7f
+        return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
     }
 
     /// What can be read without blocking, about 1 MiB at most, and whether more can come.

@@ -1,5 +1,6 @@
 /// Metrics as Prometheus reads them (text exposition format 0.0.4). Pure.
 package struct MetricsText {
+    package typealias Labels = KeyValuePairs<String, String>
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     package private(set) var text = ""
@@ -11,45 +12,39 @@ package struct MetricsText {
     }
 
     package mutating func sample(
-        _ name: String, _ labels: [(String, String)] = [], _ value: Double
+        _ name: String, _ labels: Labels = [:], _ value: some Numeric & CustomStringConvertible
     ) {
-        sample(name, labels, spelled: Self.number(value))
+        let text = value.description
+        let spelled =
+            switch text {
+            // Its own description may have a sign.
+            case _ where value != value: "NaN"
+            case "inf": "+Inf"
+            case "-inf": "-Inf"
+            default: text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+            }
+        sample(name, labels, spelled: spelled)
     }
 
-    private mutating func sample(
-        _ name: String, _ labels: [(String, String)] = [], spelled value: String
-    ) {
-        let inside = labels.map { "\($0)=\"\(Self.escaped($1))\"" }
-        text += name + (inside.isEmpty ? "" : "{" + inside.joined(separator: ",") + "}")
-        text += " " + value + "\n"
+    private mutating func sample(_ name: String, _ labels: Labels = [:], spelled value: String) {
+        let inside = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+        text += name + (inside.isEmpty ? "" : "{" + inside + "}") + " " + value + "\n"
     }
 
     package mutating func single(
-        _ name: String, _ type: String, _ help: String, _ value: Double?
+        _ name: String, _ type: String, _ help: String,
+        _ value: (some Numeric & CustomStringConvertible)?
     ) {
         guard let value else { return }
         family(name, type, help)
-        sample(name, [], value)
-    }
-
-    package mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
-        family(name, type, help, [([], value)])
-    }
-
-    /// A family of numbers that are counted.
-    package mutating func family(
-        _ name: String, _ type: String, _ help: String,
-        _ samples: [(labels: [(String, String)], value: Int)]
-    ) {
-        family(name, type, help)
-        for (labels, value) in samples { sample(name, labels, spelled: String(value)) }
+        sample(name, value)
     }
 
     /// Values counted by the first bound that they do not exceed.
     package struct Histogram: Sendable {
-        private let bounds: [Double]
-        private var counts: [Int]
-        private var sum = 0.0
+        fileprivate let bounds: [Double]
+        fileprivate var counts: [Int]
+        fileprivate var sum = 0.0
 
         package init(_ bounds: [Double]) {
             self.bounds = bounds
@@ -60,49 +55,31 @@ package struct MetricsText {
             counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
             sum += value
         }
-
-        /// Each bound, as text, with the number of values up to it.
-        fileprivate var buckets: [(bound: String, count: Int)] {
-            var total = 0
-            return zip(bounds.map(\.description) + ["+Inf"], counts).map { bound, count in
-                total += count
-                return (bound, total)
-            }
-        }
-
-        fileprivate var sumText: String { sum.description }
     }
 
     /// Bounds and the sum keep the decimal point of whole numbers: a bound's spelling is a part of a
     /// series' name.
     package mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
         family(name, "histogram", help)
-        let buckets = histogram.buckets
-        for (bound, count) in buckets {
-            sample(name + "_bucket", [("le", bound)], spelled: "\(count)")
+        var total = 0
+        for (bound, count) in zip(histogram.bounds.map(\.description) + ["+Inf"], histogram.counts)
+        {
+            total += count
+            sample(name + "_bucket", ["le": bound], total)
         }
-        sample(name + "_sum", spelled: histogram.sumText)
-        sample(name + "_count", spelled: "\(buckets.last?.count ?? 0)")
-    }
-
-    private static func number(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
-        let text = value.description
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        sample(name + "_sum", spelled: histogram.sum.description)
+        sample(name + "_count", total)
     }
 
     /// A label's value: backslashes, quotation marks and line breaks are escaped.
     private static func escaped(_ text: String) -> String {
-        var out = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": out += "\\\\"
-            case "\"": out += "\\\""
-            case "\n": out += "\\n"
-            default: out.unicodeScalars.append(scalar)
+        text.unicodeScalars.map {
+            switch $0 {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String($0)
             }
-        }
-        return out
+        }.joined()
     }
 }

@@ -41,9 +41,7 @@ package enum PageStyle {
           padding: .5rem .6rem .3rem; }
         figcaption { font-size: .9rem; }
         svg { display: block; width: 100%; height: auto; overflow: visible; }
-        svg text { fill: var(--quiet); }
-        .grid { stroke: var(--line); }
-        .scroll { overflow-x: auto; }
+        svg text { fill: var(--quiet); } .grid { stroke: var(--line); } .scroll { overflow-x: auto; }
         table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
         th { text-align: left; font-weight: 600; color: var(--quiet); }
         th, td { border-bottom: 1px solid var(--line); }

@@ -13,8 +13,7 @@ enum ChatStyle {
         .link { margin: 0; overflow-wrap: anywhere; }
         .hint, #uses { color: var(--quiet); font-size: .85rem; }
         #uses { overflow-wrap: anywhere; }
-        .hidden { margin: 0; white-space: nowrap; }
-        .skip:focus { z-index: 1; }
+        .hidden { margin: 0; white-space: nowrap; } .skip:focus { z-index: 1; }
         .log:focus-visible { outline-offset: -3px; }
         input, button, select, textarea { font: inherit; padding: .35rem .6rem; max-width: 100%;
           border: 1px solid var(--quiet); border-radius: .35rem; background: var(--card);

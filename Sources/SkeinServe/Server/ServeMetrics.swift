@@ -68,24 +68,25 @@ final class ServeMetrics {
         var page = MetricsText()
         page.family(
             "skein_serve_requests_total", "counter",
-            "Requests answered, by endpoint, status and model.",
-            requests.sorted { $0.key < $1.key }.map { kind, count in
-                (
-                    [
-                        ("endpoint", kind.endpoint), ("status", "\(kind.status)"),
-                        ("model", kind.model),
-                    ], count
-                )
-            })
+            "Requests answered, by endpoint, status and model.")
+        for (kind, count) in requests.sorted(by: { $0.key < $1.key }) {
+            page.sample(
+                "skein_serve_requests_total",
+                ["endpoint": kind.endpoint, "status": "\(kind.status)", "model": kind.model], count)
+        }
         let models = tokens.sorted { $0.key < $1.key }
         page.family(
             "skein_serve_model_prompt_tokens_total", "counter",
-            "Tokens of prompts, by the model that answered.",
-            models.map { ([("model", $0.key)], $0.value.prompt) })
+            "Tokens of prompts, by the model that answered.")
+        for (model, count) in models {
+            page.sample("skein_serve_model_prompt_tokens_total", ["model": model], count.prompt)
+        }
         page.family(
             "skein_serve_model_answer_tokens_total", "counter",
-            "Tokens of answers, also of those that were cut, by the model that answered.",
-            models.map { ([("model", $0.key)], $0.value.answer) })
+            "Tokens of answers, also of those that were cut, by the model that answered.")
+        for (model, count) in models {
+            page.sample("skein_serve_model_answer_tokens_total", ["model": model], count.answer)
+        }
         page.single(
             "skein_serve_requests_abandoned_total", "counter",
             "Requests whose client went away before the answer was complete.", abandoned)

@@ -1,8 +1,7 @@
 /// The status page's own style, after `PageStyle`: for a phone and a wide screen.
 enum StatusStyle {
     static let text = #"""
-        header { justify-content: space-between; }
-        h1 { font-size: 1.3rem; }
+        header { justify-content: space-between; } h1 { font-size: 1.3rem; }
         h2 { font-size: 1.05rem; margin: 1.6rem 0 .5rem; }
         h1 span + span, .count { font-weight: normal; color: var(--quiet); }
         .brand { letter-spacing: .02em; }
@@ -19,16 +18,14 @@ enum StatusStyle {
           overflow-wrap: anywhere; }
         figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; }
         figcaption output { color: var(--quiet); font-variant-numeric: tabular-nums; }
-        svg text { font: 11px system-ui, sans-serif; }
-        .grid { stroke-width: 1; }
+        svg text { font: 11px system-ui, sans-serif; } .grid { stroke-width: 1; }
         .raw { fill: none; stroke: var(--faint); stroke-width: 1.2; }
         .smooth { fill: none; stroke: var(--one); stroke-width: 2; }
         .valid { fill: none; stroke: var(--two); stroke-width: 2; }
         .dot { fill: var(--two); } .cursor { stroke: var(--focus); stroke-width: 1.5; }
         .key { font-size: .8rem; color: var(--quiet); } .key b { font-weight: 600; }
         .k1 { color: var(--one); } .k2 { color: var(--two); }
-        table { width: 100%; }
-        th { font-size: .8rem; }
+        table { width: 100%; } th { font-size: .8rem; }
         th, td { padding: .3rem .7rem .3rem 0; white-space: nowrap; vertical-align: middle; }
         td.wide { width: 100%; min-width: 14rem; }
         .name::before { content: "■"; color: var(--worker); margin-right: .35em; }

@@ -7,8 +7,7 @@ enum ReportStyle {
         p { margin: .3rem 0; } .warning { color: var(--bad); }
         .runs { list-style: none; padding: 0; margin: .5rem 0; }
         .runs li { overflow-wrap: anywhere; }
-        figure { break-inside: avoid; }
-        figcaption { font-weight: 600; }
+        figure { break-inside: avoid; } figcaption { font-weight: 600; }
         svg text { font: 12px system-ui, sans-serif; }
         .line, .marked { fill: none; stroke-width: 2; }
         .faint { fill: none; stroke-width: 1; opacity: .35; } .dashed { stroke-dasharray: 6 4; }

@@ -9,7 +9,7 @@ enum PrometheusText {
     static func text(of snapshot: RunSnapshot, version: String) -> String {
         var page = MetricsText()
         page.family("skein_build_info", "gauge", "The version of skein; always 1.")
-        page.sample("skein_build_info", [("version", version)], 1)
+        page.sample("skein_build_info", ["version": version], 1)
         run(snapshot, &page)
         workers(snapshot, &page)
         counters(snapshot.totals, &page)
@@ -20,7 +20,7 @@ enum PrometheusText {
     private static func run(_ snapshot: RunSnapshot, _ page: inout MetricsText) {
         let run = snapshot.run
         page.family("skein_run_info", "gauge", "The run's output directory; always 1.")
-        page.sample("skein_run_info", [("output", run.output)], 1)
+        page.sample("skein_run_info", ["output": run.output], 1)
         let gauges: [(String, String, Double?)] = [
             ("skein_step", "Committed optimizer steps of the run.", Double(run.step)),
             ("skein_planned_steps", "Optimizer steps of the plan.", Double(run.stepCount)),
@@ -87,7 +87,7 @@ enum PrometheusText {
         for absent in snapshot.absent { states[absent.isLost ? "lost" : "left", default: 0] += 1 }
         let all = RunSnapshot.Worker.State.allCases.map(\.rawValue) + ["lost", "left"]
         for state in all {
-            page.sample("skein_workers", [("state", state)], Double(states[state] ?? 0))
+            page.sample("skein_workers", ["state": state], Double(states[state] ?? 0))
         }
         func each(
             _ name: String, _ type: String, _ help: String,
@@ -98,7 +98,7 @@ enum PrometheusText {
             }
             guard !samples.isEmpty else { return }
             page.family(name, type, help)
-            for (worker, value) in samples { page.sample(name, [("worker", worker)], value) }
+            for (worker, value) in samples { page.sample(name, ["worker": worker], value) }
         }
         each("skein_worker_last_heard_seconds", "gauge", "Since the worker's last message.") {
             $0.lastHeardSeconds

@@ -11,10 +11,11 @@ struct MetricsTextTests {
         page.single("b", "gauge", "Help.", 2.5)
         page.single("c", "gauge", "Help.", Double?.none)
         page.family("d", "gauge", "Help.")
-        for value in [1, .nan, .infinity, -.infinity, 1e-7] {
-            page.sample("d", [("k", "a\\b\"c\nd")], value)
+        for value in [1.0, .nan, -.nan, .infinity, -.infinity, 1e-7] {
+            page.sample("d", ["k": "a\\b\"c\nd"], value)
         }
-        page.family("e", "counter", "Help.", [([("x", "1"), ("y", "2")], .max)])
+        page.family("e", "counter", "Help.")
+        page.sample("e", ["x": "1", "y": "2"], Int.max)
         #expect(
             page.text == #"""
                 # HELP a Help.
@@ -26,6 +27,7 @@ struct MetricsTextTests {
                 # HELP d Help.
                 # TYPE d gauge
                 d{k="a\\b\"c\nd"} 1
+                d{k="a\\b\"c\nd"} NaN
                 d{k="a\\b\"c\nd"} NaN
                 d{k="a\\b\"c\nd"} +Inf
                 d{k="a\\b\"c\nd"} -Inf
