@@ -12,7 +12,7 @@ package struct MetricsText {
     }
 
     package mutating func sample(
-        _ name: String, _ labels: Labels = [:], _ value: some Numeric & CustomStringConvertible
+        _ name: String, _ labels: Labels, _ value: some Numeric & CustomStringConvertible
     ) {
         let text = value.description
         let spelled =
@@ -37,7 +37,7 @@ package struct MetricsText {
     ) {
         guard let value else { return }
         family(name, type, help)
-        sample(name, value)
+        sample(name, [:], value)
     }
 
     /// Values counted by the first bound that they do not exceed.
@@ -68,7 +68,7 @@ package struct MetricsText {
             sample(name + "_bucket", ["le": bound], total)
         }
         sample(name + "_sum", spelled: histogram.sum.description)
-        sample(name + "_count", total)
+        sample(name + "_count", [:], total)
     }
 
     /// A label's value: backslashes, quotation marks and line breaks are escaped.
