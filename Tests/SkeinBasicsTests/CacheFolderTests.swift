@@ -43,6 +43,7 @@ import Testing
             #expect(try left() == names([0, 3, 4, 5, 6]).sorted())
             try write(3, to: folder(bytes: 45))
             #expect(try left() == names([0, 3, 5, 6]).sorted())
+            try write(names([3, 0, 6]), in: directory)
             let kept = Set([4, 5].map { folder().path(of: key($0)) })
             #expect(try folder().byteCount(without: kept) == 30)
             try folder(bytes: 40).prune(keeping: kept, expected: 15)
