@@ -12,7 +12,7 @@ public final class Coordinator: Sendable {
     private let log: Log
     private let adapter: Adapter?
     private let control = RunControl()
-    private let place = AwaitedAddress()
+    private let place = Settlement<String>()
 
     /// - Parameters:
     ///   - recipe: What shapes the result.
@@ -87,20 +87,20 @@ public final class Coordinator: Sendable {
                 let run = try prepare(resuming: resuming)
                 control.feed.prepared(run.job)
                 control.feed.send(.listening(address: run.address))
-                place.set(.success(run.address))
+                place.settle(.success(run.address))
                 let ending = try run.run(
                     report: { event in
                         for event in TrainingEvent.events(of: event) { control.feed.send(event) }
                     }, shouldStop: { control.shouldStop })
                 return try Outcome(ending)
             }
-            place.set(
+            place.settle(
                 .failure(
                     SkeinError(code: .usage, what: "the run has ended, so it has no address")))
             return outcome
         } catch {
             // Tells those who wait for the address why there is none.
-            place.set(.failure(error))
+            place.settle(.failure(error))
             throw error
         }
     }

@@ -1,7 +1,6 @@
 import SkeinBasics
 
-/// Runs work that takes long or blocks on its own thread. Swift's pool has one thread per
-/// processor, so work there would delay everything else in the program.
+/// Runs work that takes long or blocks on its own thread, with the errors of this room.
 enum OwnThread {
     /// Runs `body` and suspends the caller until it is done.
     ///
@@ -14,16 +13,8 @@ enum OwnThread {
     static func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let isStarted = SystemThread.start(name, stackBytes: 8 << 20) {
-                continuation.resume(with: Result { try SkeinError.wrapping(body) })
-            }
-            if !isStarted {
-                continuation.resume(
-                    throwing: SkeinError(
-                        code: .inputOutput, what: "the system refuses another thread",
-                        remedy: "raise the limit on processes (ulimit -u, or the container's)"))
-            }
+        try await Background.run(name, stackBytes: 8 << 20, orThrow: SkeinError.noThread) {
+            try SkeinError.wrapping(body)
         }
     }
 
@@ -37,5 +28,13 @@ enum OwnThread {
         } onCancel: {
             flag.set()
         }
+    }
+}
+
+extension SkeinError {
+    static var noThread: SkeinError {
+        SkeinError(
+            code: .inputOutput, what: "the system refuses another thread",
+            remedy: "raise the limit on processes (ulimit -u, or the container's)")
     }
 }

@@ -1,8 +1,9 @@
+import SkeinBasics
 import Synchronization
 
 /// What a run and its observers share: its events, and whether it should stop.
 final class RunControl: Sendable {
-    let feed = EventFeed()
+    let feed = Feed<TrainingEvent>()
     private let hasBegun = Atomic<Bool>(false)
     private let isCancelled = CancelFlag()
 

@@ -65,7 +65,7 @@ extension TrainingEvent.Plan {
     }
 }
 
-extension EventFeed {
+extension Feed<TrainingEvent> {
     /// Sends what is known about a run before its first step.
     func prepared(_ job: TrainingJob) {
         send(.prepared(.init(job)))

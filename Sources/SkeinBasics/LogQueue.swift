@@ -5,7 +5,8 @@ import Foundation
 ///
 /// A terminal that was stopped with Ctrl-S, or a pipe whose reader hangs, would otherwise stop the
 /// thread that keeps a cluster's connections alive. The queue is bounded: lines that do not fit are
-/// dropped and counted, and the count is reported when there is room again.
+/// dropped and counted, and the count is reported when there is room again. Not a `WorkQueue`: its room
+/// is bytes, what is dropped is the newest, and a panel is drawn between lines.
 package final class LogQueue: @unchecked Sendable {
     // `state` is used only under `condition`; hence Sendable.
     private let condition = TimedCondition()

@@ -5,24 +5,32 @@ import SkeinBasics
 /// While the thread is held up, at most `Limits.waiting` items wait; then the oldest are dropped and
 /// counted. The first failure is logged, and the first success after it.
 final class ExportQueue<Item: Sendable>: Sendable {
-    private struct State: Sendable {
-        var items: [Item] = []
-        var isWorking = false
-        var isClosed = false
-        var dropped = 0
-        /// Failures in a row; they count as dropped once one succeeds.
+    /// What became of the items; those that were given and not written are missing.
+    private struct Tally: Sendable {
+        var given = 0
+        var written = 0
+        var hasDropped = false
+        /// Failures in a row.
         var failed = 0
+
+        /// - Returns: the failures in a row before this result.
+        mutating func note(_ result: Result<Void, any Error>) -> Int {
+            let before = failed
+            switch result {
+            case .success:
+                written += 1
+                failed = 0
+            case .failure: failed += 1
+            }
+            return before
+        }
     }
 
-    private let lock = TimedCondition()
-    private let shared: Shared
+    private let tally: Condition<Tally>
+    /// nil: the system has refused the thread.
+    private let queue: WorkQueue<Item>?
     private let name: String
     private let log: Log
-
-    /// What only holders of `lock` touch.
-    private final class Shared: @unchecked Sendable {
-        var state = State()
-    }
 
     /// Starts the thread.
     ///
@@ -33,75 +41,46 @@ final class ExportQueue<Item: Sendable>: Sendable {
     init(_ name: String, log: Log, perform: @escaping @Sendable (Item) throws -> Void) {
         self.name = name
         self.log = log
-        shared = Shared()
-        let isStarted = SystemThread.start("skein-export") { [self] in
-            while let item = next() { done(attempt(item, perform)) }
+        let tally = Condition(Tally())
+        self.tally = tally
+        queue = WorkQueue("skein-export", room: .droppingOldest(Limits.waiting)) { item in
+            let result = Result { try perform(item) }
+            let failedBefore = tally.change { $0.note(result) }
+            switch result {
+            case .failure(let error) where failedBefore == 0: Self.warn(of: error, name, log)
+            case .success where failedBefore > 0:
+                log.warning(
+                    "\(name) is written again; \(Figures.count(failedBefore, "item")) "
+                        + "\(failedBefore == 1 ? "is" : "are") missing")
+            default: break
+            }
         }
-        if !isStarted {
-            shared.state.isClosed = true
+        if queue == nil {
             log.warning("\(name): the system refuses a thread; nothing is written")
         }
     }
 
-    private func next() -> Item? {
-        lock.withLock {
-            while true {
-                if !shared.state.items.isEmpty {
-                    shared.state.isWorking = true
-                    return shared.state.items.removeFirst()
-                }
-                if shared.state.isClosed { return nil }
-                lock.wait()
-            }
-        }
-    }
-
-    private func attempt(_ item: Item, _ perform: (Item) throws -> Void) -> (any Error)? {
-        do {
-            try perform(item)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func done(_ error: (any Error)?) {
-        let failedBefore = lock.withLock {
-            defer { lock.broadcast() }
-            shared.state.isWorking = false
-            let before = shared.state.failed
-            if error != nil {
-                shared.state.failed += 1
-            } else {
-                shared.state.dropped += before
-                shared.state.failed = 0
-            }
-            return before
-        }
-        if let error, failedBefore == 0 {
-            let why = (error as? any Explained)?.explanation
-            let place = why.map { " (\($0.place))" } ?? ""
-            log.warning(
-                "\(name): \(why?.what ?? "\(error)")\(place); the run goes on, and this is said once"
-            )
-        } else if error == nil, failedBefore > 0 {
-            log.warning(
-                "\(name) is written again; "
-                    + "\(Figures.count(failedBefore, "item")) \(failedBefore == 1 ? "is" : "are") missing"
-            )
-        }
+    private static func warn(of error: any Error, _ name: String, _ log: Log) {
+        let why = (error as? any Explained)?.explanation
+        let place = why.map { " (\($0.place))" } ?? ""
+        log.warning(
+            "\(name): \(why?.what ?? "\(error)")\(place); the run goes on, and this is said once")
     }
 
     /// Queues an item; the oldest one is dropped when too many wait.
     func give(_ item: Item) {
-        let isFirst = lock.withLock {
-            guard !shared.state.isClosed else { return false }
-            defer { lock.broadcast() }
-            shared.state.items.append(item)
-            guard shared.state.items.count > Limits.waiting else { return false }
-            shared.state.items.removeFirst()
-            shared.state.dropped += 1
-            return shared.state.dropped == 1
+        guard let queue else { return }
+        let isFirst = tally.change { tally in
+            switch queue.give(item) {
+            case .full, .over: return false
+            case .taken:
+                tally.given += 1
+                return false
+            case .dropped:
+                tally.given += 1
+                defer { tally.hasDropped = true }
+                return !tally.hasDropped
+            }
         }
         if isFirst {
             log.warning(
@@ -114,15 +93,7 @@ final class ExportQueue<Item: Sendable>: Sendable {
     ///
     /// - Returns: how many were not written in all.
     func finish(within time: Duration) -> Int {
-        let deadline = ContinuousClock.now + time
-        return lock.withLock {
-            shared.state.isClosed = true
-            lock.broadcast()
-            while shared.state.isWorking || !shared.state.items.isEmpty {
-                if !lock.wait(until: deadline), ContinuousClock.now >= deadline { break }
-            }
-            let state = shared.state
-            return state.dropped + state.failed + state.items.count + (state.isWorking ? 1 : 0)
-        }
+        _ = queue?.finish(until: .now + time)
+        return tally.change { $0.given - $0.written }
     }
 }

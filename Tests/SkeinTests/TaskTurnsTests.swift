@@ -9,15 +9,15 @@ import Testing
     func turns() async throws {
         let turns = TaskTurns()
         let inside = Condition(0)
-        let hasBegun = AwaitedAddress()
-        let mayEnd = AwaitedAddress()
+        let hasBegun = Settlement<Void>()
+        let mayEnd = Settlement<Void>()
         let first = Task {
             try await turns.take {
-                hasBegun.set(.success(""))
-                _ = try await mayEnd.value()
+                hasBegun.settle(.success(()))
+                try await mayEnd.value()
             }
         }
-        _ = try await hasBegun.value()
+        try await hasBegun.value()
         let others = (0..<20).map { _ in
             Task {
                 try await turns.take {
@@ -33,19 +33,13 @@ import Testing
         }
         others[7].cancel()
         await #expect(throws: CancellationError.self) { try await others[7].value }
-        mayEnd.set(.success(""))
+        mayEnd.settle(.success(()))
         try await first.value
         // A turn that throws ends, too.
         await #expect(throws: CancellationError.self) {
             try await turns.take { throw CancellationError() }
         }
         for (number, task) in others.enumerated() where number != 7 { try await task.value }
-    }
-
-    @Test("a stream of events ends when its feed is gone")
-    func gone() async {
-        let events = EventFeed().stream()
-        for await event in events { Issue.record("\(event)") }
     }
 
     @Test(

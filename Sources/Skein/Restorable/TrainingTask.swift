@@ -39,10 +39,10 @@ public final class TrainingTask: Sendable {
 
     /// What a task tells while it runs.
     final class Feeds: Sendable {
-        let progress = ReplayedFeed<Progress>()
-        let checkpoints = ReplayedFeed<TrainingSession.Checkpoint>()
-        let phase = ReplayedFeed<TrainingSession.Phase>()
-        let warnings = ReplayedFeed<String>()
+        let progress = Feed<Progress>(replays: true)
+        let checkpoints = Feed<TrainingSession.Checkpoint>(replays: true)
+        let phase = Feed<TrainingSession.Phase>(replays: true)
+        let warnings = Feed<String>(replays: true)
 
         func finish() {
             progress.finish()
@@ -85,9 +85,7 @@ public final class TrainingTask: Sendable {
         }
         guard isStarted else {
             BusyDirectories.leave(place)
-            throw SkeinError(
-                code: .inputOutput, what: "the system refuses another thread",
-                remedy: "raise the limit on processes (ulimit -u, or the container's)")
+            throw SkeinError.noThread
         }
     }
 
@@ -115,13 +113,7 @@ public final class TrainingTask: Sendable {
     ///   `CancellationError` if the task was cancelled before its last iteration. What was done is
     ///   then in a checkpoint, and `AdapterTrainer.resume(_:)` continues.
     public var result: TrainedAdapter {
-        get async throws {
-            try await withTaskCancellationHandler {
-                try await settlement.value()
-            } onCancel: {
-                cancel()
-            }
-        }
+        get async throws { try await settlement.value(onCancel: cancel) }
     }
 
     /// Stops after the current iteration, and the validation that follows if an epoch ends with it,

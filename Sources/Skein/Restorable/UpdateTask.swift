@@ -140,13 +140,7 @@ public final class UpdateTask: Sendable {
     ///
     /// - Throws: `SkeinError`; `CancellationError`.
     public var result: TrainedAdapter {
-        get async throws {
-            try await withTaskCancellationHandler {
-                try await settlement.value()
-            } onCancel: {
-                cancel()
-            }
-        }
+        get async throws { try await settlement.value(onCancel: cancel) }
     }
 
     private func read<Value>(_ path: KeyPath<Progress, Value>) -> Value {

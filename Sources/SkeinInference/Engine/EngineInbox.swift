@@ -1,7 +1,8 @@
 import SkeinBasics
 import Synchronization
 
-/// What others have for the engine's thread.
+/// What others have for the engine's thread. Not a `WorkQueue`: the engine takes all of it at once,
+/// between two steps, and asks for cancellations in the middle of one.
 final class EngineInbox: Sendable {
     typealias Tell = (request: RequestID, tell: @Sendable ([CutAnswer]) -> Void)
 

@@ -71,7 +71,10 @@ final class WireFleet {
     private let addresses: [SocketAddress]
     private let gradients: PreparedGradients
     private var clients: [WireClient] = []
-    private var answers: SerialThread<(client: Int, lease: LeaseGrant)>?
+    private typealias Asked = (client: Int, lease: LeaseGrant)
+    /// nil: the system has refused the thread.
+    private var answers: WorkQueue<Asked>?
+    private var perform: (@Sendable (Asked) -> Void)?
     private var left: Int
     private let ended: Promise<(any Error)?>
 
@@ -88,23 +91,29 @@ final class WireFleet {
         clients = try (0..<count).map { number in
             try WireClient(
                 number, gradients: gradients, lineRate: lineRate, loop: loop,
-                answer: { [weak self] in self?.answers?.give((number, $0)) },
+                answer: { [weak self] in self?.answer((number, $0)) },
                 ended: { [weak self] in self?.ended($0) })
         }
     }
 
-    deinit { answers?.close() }
+    deinit { answers?.close(droppingWaiting: true) }
 
     /// Dials.
     ///
     /// - Parameter desk: this fleet, for the thread that makes the answers.
     func begin(_ desk: Confined<WireFleet>) {
-        answers = SerialThread("skein-answers") { [gradients] next in
+        let perform: @Sendable (Asked) -> Void = { [gradients] next in
             let answer = EncodedMessage(.result(gradients.result(of: next.lease)))
             desk.post { $0.clients[next.client].send(answer) }
         }
+        self.perform = perform
+        answers = WorkQueue("skein-answers", perform: perform)
         for client in clients { client.dial(addresses, name: name) }
         beat()
+    }
+
+    private func answer(_ asked: Asked) {
+        if let answers { answers.give(asked) } else { perform?(asked) }
     }
 
     /// Sends the heartbeats of all workers.

@@ -16,6 +16,8 @@ final class PreparationThreads: Sendable {
         case writing
     }
 
+    private typealias Works = WorkQueue<@Sendable () -> Void>
+
     private let preparing: Works
     private let compiling: Works
     private let writing: Works
@@ -23,17 +25,14 @@ final class PreparationThreads: Sendable {
     /// - Parameter count: threads that prepare.
     /// - Throws: `ServeError.noThread`.
     init(count: Int) throws(ServeError) {
-        var started: [Works] = []
-        do throws(ServeError) {
-            preparing = try Works("skein-prepare", threads: max(1, count))
-            started.append(preparing)
-            compiling = try Works("skein-grammar", threads: 1)
-            started.append(compiling)
-            writing = try Works("skein-write", threads: 1)
-        } catch {
-            for works in started { works.stop() }
-            throw error
+        func works(_ name: String, threads: Int) throws(ServeError) -> Works {
+            guard let works = Works(name, threads: threads, stackBytes: 8 << 20, perform: { $0() })
+            else { throw .noThread }
+            return works
         }
+        preparing = try works("skein-prepare", threads: max(1, count))
+        compiling = try works("skein-grammar", threads: 1)
+        writing = try works("skein-write", threads: 1)
     }
 
     /// Runs `work` on one of the threads for it, when its owner's turn has come and what the owner gave
@@ -41,7 +40,8 @@ final class PreparationThreads: Sendable {
     func run(
         _ kind: Kind, for owner: RequestOwner = .everybody, _ work: @escaping @Sendable () -> Void
     ) {
-        works(kind).add(work, for: owner)
+        let key: String? = if case .key(let key) = owner { key } else { nil }
+        works(kind).give(work, for: key)
     }
 
     /// How much waits for the threads of a kind.
@@ -57,45 +57,6 @@ final class PreparationThreads: Sendable {
 
     /// The threads end once nothing is left to do.
     func stop() {
-        for works in [preparing, compiling, writing] { works.stop() }
+        for works in [preparing, compiling, writing] { works.close() }
     }
-}
-
-/// Work for some threads.
-private final class Works: Sendable {
-    private struct State {
-        var waiting = FairQueue<RequestOwner, @Sendable () -> Void>()
-        var isOver = false
-    }
-
-    private let state = Condition(State())
-
-    init(_ name: String, threads: Int) throws(ServeError) {
-        for number in 0..<threads {
-            let state = state
-            let isStarted = SystemThread.start("\(name)-\(number)", stackBytes: 8 << 20) {
-                while true {
-                    let work: (@Sendable () -> Void)? = state.wait { state in
-                        if let next = state.waiting.next() { return .some(next) }
-                        return state.isOver ? .some(nil) : nil
-                    }
-                    guard let work else { return }
-                    work()
-                }
-            }
-            guard isStarted else {
-                stop()
-                throw .noThread
-            }
-        }
-    }
-
-    var waitingCount: Int { state.change { $0.waiting.count } }
-
-    func add(_ work: @escaping @Sendable () -> Void, for owner: RequestOwner) {
-        state.change { $0.waiting.add(work, for: owner) }
-    }
-
-    /// The threads end once nothing is left to do.
-    func stop() { state.change { $0.isOver = true } }
 }

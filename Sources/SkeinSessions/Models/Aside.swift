@@ -11,11 +11,6 @@ enum Aside {
             _ body: @escaping @Sendable () throws -> Value
         ) async throws -> Value
     {
-        try await withCheckedThrowingContinuation { continuation in
-            let isStarted = SystemThread.start("skein-look", stackBytes: 1 << 20) {
-                continuation.resume(with: Result { try body() })
-            }
-            if !isStarted { continuation.resume(throwing: ModelFlaw.noThread) }
-        }
+        try await Background.run("skein-look", orThrow: ModelFlaw.noThread, body)
     }
 }

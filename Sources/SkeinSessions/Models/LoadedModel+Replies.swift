@@ -29,7 +29,7 @@ extension LoadedModel: ReplySource {
             asked.take()
             if sinks.remove(sink.id) { engine.cancel(sink.id) }
         }
-        let outcome = work.run { [self] in
+        let outcome = work.give { [self] in
             guard let request = asked.take() else { return }
             do {
                 let job = try job(request, sink)

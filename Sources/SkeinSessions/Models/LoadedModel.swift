@@ -8,6 +8,9 @@ import Synchronization
 /// One copy of a base model in memory, with all that its sessions share: the engine and its queue, the
 /// prefix cache, compiled schemas, adapters.
 final class LoadedModel: Sendable {
+    /// A thread that calls what it is given.
+    typealias WorkThread = WorkQueue<@Sendable () -> Void>
+
     let path: String
     let directory: ModelDirectory
     let tokenizer: Tokenizer
@@ -20,6 +23,8 @@ final class LoadedModel: Sendable {
     let sinks: ReplySinks
     /// Bytes of the longest token.
     let longestToken: Int
+    /// Prepares requests in their order: renders conversations, cuts them into tokens, compiles schemas,
+    /// reads adapters. None of it may run on Swift's pool.
     let work: WorkThread
     /// Counts tokens for programs, so that a long document delays no reply's beginning.
     let counts: WorkThread
@@ -59,44 +64,36 @@ final class LoadedModel: Sendable {
         self.sinks = sinks
         // Those that were cancelled since they were queued count, too.
         let limit = 2 * (resources.parallelReplies + resources.waitingRequests)
-        let work = try WorkThread("skein-prepare", limit: limit)
-        self.work = work
-        do {
-            counts = try WorkThread("skein-count", limit: SessionLimits.waitingCounts)
-        } catch {
-            work.stop()
-            throw error
-        }
-        do {
-            engine = try AnswerEngine(
-                AnswerEngine.Setup(
-                    model: directory, plan: plan.batch, threads: plan.threads,
-                    tokenizer: tokenizer,
-                    prefixes: plan.prefixBytes > 0
-                        ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil,
-                    guesses: true)
-            ) { sinks.take($0) }
-        } catch {
-            work.stop()
-            counts.stop()
-            throw error
-        }
+        work = try Self.thread("skein-prepare", limit: limit)
+        counts = try Self.thread("skein-count", limit: SessionLimits.waitingCounts)
+        engine = try AnswerEngine(
+            AnswerEngine.Setup(
+                model: directory, plan: plan.batch, threads: plan.threads,
+                tokenizer: tokenizer,
+                prefixes: plan.prefixBytes > 0
+                    ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil,
+                guesses: true)
+        ) { sinks.take($0) }
         adapters = LoadedAdapters(
             directory, digest: digest, weights: engine.weights, rank: plan.batch.rank,
             memory: AdapterMemory(byteLimit: plan.adapterBytes))
     }
 
-    deinit {
-        work.stop()
-        counts.stop()
-        engine.stop()
+    deinit { engine.stop() }
+
+    private static func thread(_ name: String, limit: Int) throws(ModelFlaw) -> WorkThread {
+        guard
+            let thread = WorkThread(
+                name, stackBytes: 8 << 20, room: .refusing(limit), perform: { $0() })
+        else { throw .noThread }
+        return thread
     }
 
     /// Ends all replies and takes no more; memory is given back when nobody holds the model any longer.
     func close() {
         sinks.end(.unloaded(path: path))
-        work.stop()
-        counts.stop()
+        work.close()
+        counts.close()
         engine.stop()
     }
 
@@ -118,18 +115,18 @@ final class LoadedModel: Sendable {
         let isWanted = Flag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let outcome = (thread ?? work).run {
+                let outcome = (thread ?? work).give {
                     continuation.resume(
                         with: Result {
                             guard isWanted.isSet else { throw CancellationError() }
                             return try body()
                         })
                 }
-                if let failure = failure(outcome) {
-                    let isCount = thread === counts
+                if case .full = outcome, thread === counts {
                     continuation.resume(
-                        throwing: isCount && outcome == .full
-                            ? ReplyFailure.countsFull(limit: SessionLimits.waitingCounts) : failure)
+                        throwing: ReplyFailure.countsFull(limit: SessionLimits.waitingCounts))
+                } else if let failure = failure(outcome) {
+                    continuation.resume(throwing: failure)
                 }
             }
         } onCancel: {
@@ -140,7 +137,7 @@ final class LoadedModel: Sendable {
     /// Why work was not taken; nil: it was.
     func failure(_ outcome: WorkThread.Outcome) -> (any Error)? {
         switch outcome {
-        case .taken: nil
+        case .taken, .dropped: nil
         case .over: ModelFlaw.unloaded(path: path)
         case .full: ReplyFailure.rateLimited(waiting: sinks.count, limit: sinks.limit)
         }

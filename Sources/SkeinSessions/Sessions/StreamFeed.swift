@@ -1,6 +1,7 @@
 import Synchronization
 
 /// Between the task that makes a reply and those who look at it: the latest snapshot, and the end.
+/// Not a `Feed`: a slow looker skips snapshots, as each has all of the one before.
 final class StreamFeed: Sendable {
     private struct State {
         var latest: GeneratedContent?

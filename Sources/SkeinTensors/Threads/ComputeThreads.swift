@@ -85,7 +85,8 @@ package final class ComputeThreads<Workspace>: Sendable {
     }
 }
 
-/// Waiting jobs, and the loops of the threads.
+/// Waiting jobs, and the loops of the threads. Not a `WorkQueue`: its threads borrow workspaces, and
+/// while none of their own waits they help with the jobs of others.
 private final class JobQueue<Workspace>: Sendable {
     /// A workspace on its way between the queue and one thread.
     private struct Lent: @unchecked Sendable {

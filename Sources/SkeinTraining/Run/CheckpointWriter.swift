@@ -113,15 +113,7 @@ package struct BesideRun: Sendable {
 
     /// On a thread of its own; on the run's when the system refuses one.
     package static let onThread = BesideRun { work in
-        let hasEnded = Condition(false)
-        let isStarted = SystemThread.start("skein-checkpoint", stackBytes: 8 << 20) {
-            work()
-            hasEnded.change { $0 = true }
-        }
-        guard isStarted else {
-            work()
-            return {}
-        }
-        return { hasEnded.wait { $0 ? () : nil } }
+        let background = Background("skein-checkpoint", stackBytes: 8 << 20, work)
+        return { background.wait() }
     }
 }

@@ -8,23 +8,8 @@ import SkeinLaunch
 /// While one runs, later checkpoints wait, and only the newest of them is told: a slow upload never
 /// makes a queue. Its output goes to the log, its failure is a warning.
 final class CheckpointHook: Sendable {
-    private struct Checkpoint: Sendable {
-        let step: Int
-        let path: String
-    }
-
-    private struct State: Sendable {
-        var waiting: Checkpoint?
-        var skipped = 0
-        var isClosed = false
-        /// The process group that runs now.
-        var running: pid_t?
-        var isDone = false
-    }
-
-    private let state = Condition(State())
-    private let command: String
-    private let output: String
+    private let running: Condition<CheckpointCommand.Running>
+    private let queue: WorkQueue<CheckpointCommand.Checkpoint>?
     private let log: Log
 
     /// - Parameters:
@@ -32,70 +17,66 @@ final class CheckpointHook: Sendable {
     ///   - output: the run's directory.
     ///   - log: takes the command's output.
     init(command: String, output: String, log: Log) {
-        self.command = command
-        self.output = output
         self.log = log
-        let isStarted = SystemThread.start("skein-checkpoints") { [self] in
-            while let checkpoint = next() { run(checkpoint) }
-            state.change { $0.isDone = true }
-        }
-        if !isStarted {
-            state.change { ($0.isClosed, $0.isDone) = (true, true) }
+        running = Condition(CheckpointCommand.Running())
+        let command = CheckpointCommand(
+            command: command, output: output, log: log, running: running)
+        queue = WorkQueue("skein-checkpoints", room: .droppingOldest(1)) { command.run(after: $0) }
+        if queue == nil {
             log.warning("--on-checkpoint: the system refuses a thread; the command is not run")
         }
     }
 
     /// Tells of a checkpoint; returns at once.
     func run(step: Int, path: String) {
-        let skipped: Int? = state.change { state in
-            guard !state.isClosed else { return nil }
-            defer { state.waiting = Checkpoint(step: step, path: path) }
-            return state.waiting?.step
-        }
-        if let skipped {
+        let checkpoint = CheckpointCommand.Checkpoint(step: step, path: path)
+        if case .dropped(let skipped) = queue?.give(checkpoint) {
             log.info(
-                "--on-checkpoint: step \(skipped) is left out, since the command for an earlier one "
-                    + "still runs")
+                "--on-checkpoint: step \(skipped.step) is left out, since the command for an earlier "
+                    + "one still runs")
         }
     }
 
     /// Waits until the command for the last checkpoint has ended; after `Limits.commandEnding` it is
     /// ended.
     func finish() {
-        let deadline = ContinuousClock.now + Limits.commandEnding
-        var hasTold = false
-        state.change { $0.isClosed = true }
-        while !state.change(waking: false, { $0.isDone }) {
-            if !hasTold, ContinuousClock.now > deadline - Limits.commandEnding + .seconds(1) {
-                hasTold = true
-                log.info(
-                    "waiting for the command of --on-checkpoint, for at most "
-                        + Figures.seconds(Limits.commandEnding / .seconds(1)))
-            }
-            if ContinuousClock.now > deadline {
-                let group = state.change(waking: false) { state in
-                    state.waiting = nil
-                    return state.running
-                }
-                log.warning("the command of --on-checkpoint still runs and is ended")
-                if let group { kill(-group, SIGTERM) }
-                return
-            }
-            usleep(20_000)
+        guard let queue else { return }
+        let now = ContinuousClock.now
+        guard queue.finish(until: now + .seconds(1)) > 0 else { return }
+        log.info(
+            "waiting for the command of --on-checkpoint, for at most "
+                + Figures.seconds(Limits.commandEnding / .seconds(1)))
+        guard queue.finish(until: now + Limits.commandEnding) > 0 else { return }
+        queue.close(droppingWaiting: true)
+        log.warning("the command of --on-checkpoint still runs and is ended")
+        let group = running.change { running in
+            running.isOver = true
+            return running.group
         }
+        if let group { kill(-group, SIGTERM) }
+    }
+}
+
+/// What the hook's thread does.
+private struct CheckpointCommand: Sendable {
+    struct Checkpoint: Sendable {
+        let step: Int
+        let path: String
     }
 
-    private func next() -> Checkpoint? {
-        state.wait { state -> Checkpoint?? in
-            if let checkpoint = state.waiting {
-                state.waiting = nil
-                return .some(checkpoint)
-            }
-            return state.isClosed ? .some(nil) : nil
-        }
+    struct Running: Sendable {
+        /// The process group that runs now.
+        var group: pid_t?
+        /// Whether one that has just begun is ended, too.
+        var isOver = false
     }
 
-    private func run(_ checkpoint: Checkpoint) {
+    let command: String
+    let output: String
+    let log: Log
+    let running: Condition<Running>
+
+    func run(after checkpoint: Checkpoint) {
         do {
             try start(checkpoint)
         } catch {
@@ -119,8 +100,12 @@ final class CheckpointHook: Sendable {
                     "SKEIN_OUTPUT": output,
                 ])
         }
-        state.change { $0.running = child.identifier }
-        defer { state.change { $0.running = nil } }
+        let isOver = running.change { running in
+            running.group = child.identifier
+            return running.isOver
+        }
+        if isOver { kill(-child.identifier, SIGTERM) }
+        defer { running.change { $0.group = nil } }
         let ending = follow(child, ends.reading)
         child.closeStreams()
         if ending != .exited(0) {

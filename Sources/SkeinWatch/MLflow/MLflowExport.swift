@@ -5,7 +5,7 @@ import SkeinTraining
 /// Sends a run to an MLflow server while it goes on (`--mlflow`), on a thread of its own.
 ///
 /// The training loop only wakes it. While the server is gone nothing grows: what is missing stands in
-/// metrics.jsonl, and is sent when the server answers again.
+/// metrics.jsonl, and is sent when the server answers again. So nothing waits here as in a `WorkQueue`.
 final class MLflowExport: Sendable {
     private struct State: Sendable {
         /// Whether there is something to do.

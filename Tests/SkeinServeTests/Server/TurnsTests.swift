@@ -8,22 +8,6 @@ import Testing
 
 /// Work that waits, and whose turn it is.
 @Suite struct TurnsTests {
-    @Test("each owner's things keep their order, and the owners take turns")
-    func order() {
-        var turns = FairQueue<String, Int>()
-        for number in 0..<5 { turns.add(number, for: "a") }
-        #expect(turns.next() == 0)
-        turns.add(10, for: "b")
-        turns.add(20, for: "c")
-        turns.add(21, for: "c")
-        var order: [Int] = []
-        while let next = turns.next() { order.append(next) }
-        #expect(order == [1, 10, 20, 2, 21, 3, 4])
-        #expect(turns.next() == nil)
-        turns.add(5, for: "a")
-        #expect(turns.next() == 5)
-    }
-
     @Test(
         "whose grammars are hard to make keeps no other request waiting, and others' for one of them"
     )

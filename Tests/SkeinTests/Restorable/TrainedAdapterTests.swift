@@ -103,32 +103,6 @@ import Testing
         #expect(text.first?.hasPrefix("validation accuracy is 78.5 %, training 90.5 %") == true)
     }
 
-    @Test("a feed gives each listener what was sent before, up to its limit, and then ends")
-    func feed() async {
-        let feed = ReplayedFeed<Int>()
-        let early = feed.stream()
-        for number in 0..<10 { feed.send(number) }
-        let middle = feed.stream()
-        for number in 10..<20 { feed.send(number) }
-        feed.finish()
-        feed.send(99)
-        for stream in [early, middle, feed.stream()] {
-            var found: [Int] = []
-            for await number in stream { found.append(number) }
-            #expect(found == Array(0..<20))
-        }
-        let long = ReplayedFeed<Int>()
-        let most = ReplayedFeed<Int>.mostWaiting
-        let slow = long.stream()
-        for number in 0..<(2 * most + 5) { long.send(number) }
-        long.finish()
-        for stream in [slow, long.stream()] {
-            var found: [Int] = []
-            for await number in stream { found.append(number) }
-            #expect(found == Array((most + 5)..<(2 * most + 5)))
-        }
-    }
-
     @Test("a session on a real model ends with the hash of a trainer", .enabled(if: isThere))
     func realModel() async throws {
         try await TestPaths.inTemporaryDirectory { directory in
