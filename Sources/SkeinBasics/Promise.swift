@@ -1,24 +1,15 @@
 /// One value that a thread waits for; the first one kept counts.
-package final class Promise<Value: Sendable>: @unchecked Sendable {
-    // Sendable, because `kept` is used only under `condition`.
-    private let condition = TimedCondition()
-    private var kept: Value?
+package final class Promise<Value: Sendable>: Sendable {
+    private let kept = Condition<Value?>(nil)
 
     package init() {}
 
     package func keep(_ value: Value) {
-        condition.withLock {
-            if kept == nil { kept = value }
-            condition.broadcast()
-        }
+        kept.change { if $0 == nil { $0 = value } }
     }
 
     /// The value, or nil if there is none after `seconds`; changes of the wall clock do not matter.
     package func value(within seconds: Double) -> Value? {
-        let deadline = ContinuousClock.now + .seconds(min(max(0, seconds), 1e9))
-        return condition.withLock {
-            while kept == nil, condition.wait(until: deadline) {}
-            return kept
-        }
+        kept.wait(until: .now + .seconds(min(max(0, seconds), 1e9))) { $0 }
     }
 }

@@ -30,39 +30,13 @@ package final class WorkQueue<Item: Sendable>: Sendable {
         case over
     }
 
-    private final class State: @unchecked Sendable {
-        // Sendable, because everything else is used only under `lock`.
-        let lock = TimedCondition()
+    private struct State: Sendable {
         var waiting = FairQueue<String?, Item>()
         var performing = 0
         var isClosed = false
-
-        /// Performs items until the queue is closed and empty.
-        func work(_ perform: (Item) -> Void) {
-            while let item = next() {
-                perform(item)
-                lock.withLock {
-                    performing -= 1
-                    lock.broadcast()
-                }
-            }
-        }
-
-        private func next() -> Item? {
-            lock.withLock {
-                while true {
-                    if let item = waiting.next() {
-                        performing += 1
-                        return item
-                    }
-                    if isClosed { return nil }
-                    lock.wait()
-                }
-            }
-        }
     }
 
-    private let state = State()
+    private let state = Condition(State())
     private let room: Room
 
     /// Starts the threads; nil if the system refuses one.
@@ -81,7 +55,13 @@ package final class WorkQueue<Item: Sendable>: Sendable {
         for number in 0..<(threads ?? 1) {
             let name = threads == nil ? name : "\(name)-\(number)"
             let state = state
-            guard SystemThread.start(name, stackBytes: stackBytes, { state.work(perform) }) else {
+            let isStarted = SystemThread.start(name, stackBytes: stackBytes) {
+                while let item = Self.next(state) {
+                    perform(item)
+                    state.change { $0.performing -= 1 }
+                }
+            }
+            guard isStarted else {
                 close()
                 return nil
             }
@@ -92,7 +72,7 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     deinit { close() }
 
     /// How many items wait.
-    package var waitingCount: Int { state.lock.withLock { state.waiting.count } }
+    package var waitingCount: Int { state.change(waking: false) { $0.waiting.count } }
 
     /// Queues an item; never waits.
     ///
@@ -102,7 +82,7 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     /// - Returns: what becomes of the item.
     @discardableResult
     package func give(_ item: Item, for owner: String? = nil) -> Outcome {
-        state.lock.withLock {
+        state.change { state in
             if state.isClosed { return .over }
             var dropped: Item?
             switch room {
@@ -112,7 +92,6 @@ package final class WorkQueue<Item: Sendable>: Sendable {
             default: break
             }
             state.waiting.add(item, for: owner)
-            state.lock.broadcast()
             return dropped.map { .dropped($0) } ?? .taken
         }
     }
@@ -123,10 +102,9 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     package func close(droppingWaiting dropsWaiting: Bool = false) {
         // Released after the lock.
         var dropped = FairQueue<String?, Item>()
-        state.lock.withLock {
+        state.change { state in
             state.isClosed = true
             if dropsWaiting { swap(&dropped, &state.waiting) }
-            state.lock.broadcast()
         }
     }
 
@@ -136,11 +114,18 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     /// - Returns: how many items are not performed, with those that are being performed.
     package func finish(until deadline: ContinuousClock.Instant) -> Int {
         close()
-        return state.lock.withLock {
-            while true {
-                let left = state.waiting.count + state.performing
-                if left == 0 || !state.lock.wait(until: deadline) { return left }
+        state.wait(until: deadline) { $0.waiting.count + $0.performing == 0 ? () : nil }
+        return state.change { $0.waiting.count + $0.performing }
+    }
+
+    /// The next item, once there is one; nil at the end.
+    private static func next(_ state: Condition<State>) -> Item? {
+        state.wait { state -> Item?? in
+            if let item = state.waiting.next() {
+                state.performing += 1
+                return .some(item)
             }
+            return state.isClosed ? .some(nil) : nil
         }
     }
 }

@@ -12,18 +12,6 @@ final class ExportQueue<Item: Sendable>: Sendable {
         var hasDropped = false
         /// Failures in a row.
         var failed = 0
-
-        /// - Returns: the failures in a row before this result.
-        mutating func note(_ result: Result<Void, any Error>) -> Int {
-            let before = failed
-            switch result {
-            case .success:
-                written += 1
-                failed = 0
-            case .failure: failed += 1
-            }
-            return before
-        }
     }
 
     private let tally: Condition<Tally>
@@ -44,15 +32,28 @@ final class ExportQueue<Item: Sendable>: Sendable {
         let tally = Condition(Tally())
         self.tally = tally
         queue = WorkQueue("skein-export", room: .droppingOldest(Limits.waiting)) { item in
-            let result = Result { try perform(item) }
-            let failedBefore = tally.change { $0.note(result) }
-            switch result {
-            case .failure(let error) where failedBefore == 0: Self.warn(of: error, name, log)
-            case .success where failedBefore > 0:
+            do {
+                try perform(item)
+                let failed = tally.change { tally in
+                    tally.written += 1
+                    defer { tally.failed = 0 }
+                    return tally.failed
+                }
+                guard failed > 0 else { return }
                 log.warning(
-                    "\(name) is written again; \(Figures.count(failedBefore, "item")) "
-                        + "\(failedBefore == 1 ? "is" : "are") missing")
-            default: break
+                    "\(name) is written again; \(Figures.count(failed, "item")) "
+                        + "\(failed == 1 ? "is" : "are") missing")
+            } catch {
+                let isFirst = tally.change { tally in
+                    tally.failed += 1
+                    return tally.failed == 1
+                }
+                guard isFirst else { return }
+                let why = (error as? any Explained)?.explanation
+                let place = why.map { " (\($0.place))" } ?? ""
+                log.warning(
+                    "\(name): \(why?.what ?? "\(error)")\(place); the run goes on, "
+                        + "and this is said once")
             }
         }
         if queue == nil {
@@ -60,27 +61,16 @@ final class ExportQueue<Item: Sendable>: Sendable {
         }
     }
 
-    private static func warn(of error: any Error, _ name: String, _ log: Log) {
-        let why = (error as? any Explained)?.explanation
-        let place = why.map { " (\($0.place))" } ?? ""
-        log.warning(
-            "\(name): \(why?.what ?? "\(error)")\(place); the run goes on, and this is said once")
-    }
-
     /// Queues an item; the oldest one is dropped when too many wait.
     func give(_ item: Item) {
         guard let queue else { return }
         let isFirst = tally.change { tally in
-            switch queue.give(item) {
-            case .full, .over: return false
-            case .taken:
-                tally.given += 1
-                return false
-            case .dropped:
-                tally.given += 1
-                defer { tally.hasDropped = true }
-                return !tally.hasDropped
-            }
+            let outcome = queue.give(item)
+            if case .over = outcome { return false }
+            tally.given += 1
+            guard case .dropped = outcome else { return false }
+            defer { tally.hasDropped = true }
+            return !tally.hasDropped
         }
         if isFirst {
             log.warning(

@@ -59,6 +59,16 @@ struct WorkQueueTests {
         #expect(expected == next && ring.isEmpty)
     }
 
+    @Test("a wait with a deadline ends with a value, or without one when it has passed")
+    func deadlines() {
+        let number = Condition(1)
+        #expect(number.wait(until: .now - .seconds(1)) { $0 == 1 ? "one" : nil } == "one")
+        #expect(number.wait(until: .now + .milliseconds(10)) { $0 == 2 ? "two" : nil } == nil)
+        let changed = Background("test") { number.change { $0 = 2 } }
+        #expect(number.wait(until: .now + .seconds(300)) { $0 == 2 ? "two" : nil } == "two")
+        changed.wait()
+    }
+
     @Test("each owner's things keep their order, and the owners take turns")
     func turns() throws {
         var turns = FairQueue<String, Int>()

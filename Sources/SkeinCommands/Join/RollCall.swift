@@ -2,7 +2,6 @@ import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 import SkeinLaunch
-import Synchronization
 
 /// Says which tasks have not joined a run after its patience: the run goes on without them, and
 /// nobody would know.
@@ -10,8 +9,7 @@ final class RollCall: Sendable {
     private let plan: JoinPlan
     private let patience: Duration
     private let log: Log
-    private let condition = TimedCondition()
-    private let isOver = Atomic<Bool>(false)
+    private let isOver = Condition(false)
     /// At most this many ranks are named.
     private static let mostNamed = 8
 
@@ -27,10 +25,8 @@ final class RollCall: Sendable {
         guard plan.hasRankNames, let count = plan.place?.count, count > 1 else { return }
         let deadline = ContinuousClock.now + patience
         let isStarted = SystemThread.start("skein-roll-call") { [self] in
-            condition.withLock {
-                while !isOver.load(ordering: .relaxed), condition.wait(until: deadline) {}
-            }
-            guard !isOver.load(ordering: .relaxed) else { return }
+            let isOver: Void? = isOver.wait(until: deadline) { $0 ? () : nil }
+            guard isOver == nil else { return }
             let present = Set(board.view().snapshot.workers.map(\.name))
             let missing = (1..<count).filter { !present.contains("task\($0)") }
             if let sentence = sentence(missing, count: count) { log.warning(sentence) }
@@ -39,10 +35,7 @@ final class RollCall: Sendable {
     }
 
     func end() {
-        condition.withLock {
-            isOver.store(true, ordering: .relaxed)
-            condition.broadcast()
-        }
+        isOver.change { $0 = true }
     }
 
     /// nil if nobody is missing.

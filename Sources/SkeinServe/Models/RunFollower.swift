@@ -4,7 +4,6 @@ import SkeinBasics
 /// on a thread of its own.
 final class RunFollower: Sendable {
     private let isOver = Condition(false)
-    private let end = TimedCondition()
 
     private static let interval = Duration.seconds(1)
 
@@ -19,14 +18,14 @@ final class RunFollower: Sendable {
 
     func stop() {
         isOver.change { $0 = true }
-        end.withLock { end.broadcast() }
     }
 
     private func follow(_ watch: RunWatch) {
         var watch = watch
-        while !isOver.change({ $0 }) {
+        var isOver = isOver.change { $0 }
+        while !isOver {
             watch.look()
-            end.withLock { _ = end.wait(until: .now + Self.interval) }
+            isOver = self.isOver.wait(until: .now + Self.interval) { $0 ? true : nil } ?? false
         }
     }
 }

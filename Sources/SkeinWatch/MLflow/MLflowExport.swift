@@ -26,13 +26,7 @@ final class MLflowExport: Sendable {
         var oldestTime = 0
     }
 
-    /// What only holders of `lock` touch.
-    private final class Shared: @unchecked Sendable {
-        var state = State()
-    }
-
-    private let lock = TimedCondition()
-    private let shared = Shared()
+    private let state = Condition(State())
     private let log: Log
     private let directory: String
     private let target: MLflowTarget
@@ -49,13 +43,10 @@ final class MLflowExport: Sendable {
         directory = run
         let isStarted = SystemThread.start("skein-mlflow") { [self] in
             work()
-            lock.withLock {
-                shared.state.isDone = true
-                lock.broadcast()
-            }
+            state.change { $0.isDone = true }
         }
         if !isStarted {
-            shared.state.isDone = true
+            state.change { $0.isDone = true }
             log.warning("MLflow: the system refuses a thread; nothing is sent")
         }
     }
@@ -68,22 +59,18 @@ final class MLflowExport: Sendable {
         case .validation(let metrics, _): step = metrics.step
         case .resumed:
             // From here on there is a run.json.
-            return lock.withLock {
-                (shared.state.isWoken, shared.state.isResumed) = (true, true)
-                lock.broadcast()
-            }
+            return state.change { ($0.isWoken, $0.isResumed) = (true, true) }
         default: return
         }
         let now = MLflowSession.now
-        lock.withLock {
-            (shared.state.isWoken, shared.state.hasBegun) = (true, true)
-            if shared.state.times[step] == nil { shared.state.times[step] = now }
-            if shared.state.oldestTime == 0 { shared.state.oldestTime = step }
-            while shared.state.times.count > Limits.rememberedTimes {
-                shared.state.times[shared.state.oldestTime] = nil
-                shared.state.oldestTime += 1
+        state.change { state in
+            (state.isWoken, state.hasBegun) = (true, true)
+            if state.times[step] == nil { state.times[step] = now }
+            if state.oldestTime == 0 { state.oldestTime = step }
+            while state.times.count > Limits.rememberedTimes {
+                state.times[state.oldestTime] = nil
+                state.oldestTime += 1
             }
-            lock.broadcast()
         }
     }
 
@@ -91,36 +78,27 @@ final class MLflowExport: Sendable {
     func finish(_ outcome: RunExports.Outcome) {
         guard let ending = MLflowState.Ending(outcome, time: MLflowSession.now) else {
             // The run there is the other process's now.
-            return lock.withLock {
-                shared.state.isAbandoned = true
-                lock.broadcast()
-            }
+            return state.change { $0.isAbandoned = true }
         }
         let deadline = ContinuousClock.now + Limits.ending
-        let isQuick = lock.withLock {
-            if shared.state.isResumed, outcome != .failed { shared.state.hasBegun = true }
-            guard shared.state.isResumed || shared.state.hasBegun else {
+        state.change { state in
+            if state.isResumed, outcome != .failed { state.hasBegun = true }
+            if state.isResumed || state.hasBegun {
+                state.ending = ending
+            } else {
                 // There was no run.
-                shared.state.isAbandoned = true
-                (shared.state.isDone, shared.state.hasAll) = (true, true)
-                lock.broadcast()
-                return true
+                (state.isAbandoned, state.isDone, state.hasAll) = (true, true, true)
             }
-            shared.state.ending = ending
-            lock.broadcast()
-            let soon = ContinuousClock.now + .seconds(1)
-            while !shared.state.isDone, lock.wait(until: soon) {}
-            return shared.state.isDone
         }
-        if !isQuick {
+        let quick: Void? = state.wait(until: .now + .seconds(1)) { $0.isDone ? () : nil }
+        if quick == nil {
             log.info(
                 "waiting for MLflow, for at most \(Figures.seconds(Limits.ending / .seconds(1)))")
         }
-        let hasAll = lock.withLock {
-            while !shared.state.isDone, lock.wait(until: deadline) {}
-            shared.state.isAbandoned = true
-            lock.broadcast()
-            return shared.state.hasAll
+        state.wait(until: deadline) { $0.isDone ? () : nil }
+        let hasAll = state.change { state in
+            state.isAbandoned = true
+            return state.hasAll
         }
         guard !hasAll else { return }
         log.warning(
@@ -143,7 +121,7 @@ final class MLflowExport: Sendable {
             progress.isEnding = task.ending != nil
             do {
                 try perform(task, session, &progress)
-                if task.ending != nil { return lock.withLock { shared.state.hasAll = true } }
+                if task.ending != nil { return state.change { $0.hasAll = true } }
             } catch {
                 let isOver = (error as? MLflowError).map { !$0.isTransient } ?? false
                 if progress.failures == 0 || isOver {
@@ -158,7 +136,7 @@ final class MLflowExport: Sendable {
                 progress.pause =
                     progress.isEnding ? Limits.firstPause : min(last * 2, Limits.longestPause)
                 progress.failures += 1
-                lock.withLock { shared.state.isWoken = true }
+                state.change { $0.isWoken = true }
             }
         }
     }
@@ -206,15 +184,15 @@ final class MLflowExport: Sendable {
     /// - Returns: what; nil when nobody waits for it any more.
     private func next(after pause: Duration, _ isEnding: Bool) -> Task? {
         let deadline = ContinuousClock.now + pause
-        return lock.withLock {
-            func mayGoOn() -> Bool {
-                shared.state.isAbandoned || (shared.state.ending != nil && !isEnding)
-            }
-            while !mayGoOn(), lock.wait(until: deadline) {}
-            while !mayGoOn(), !isEnding, !shared.state.isWoken { lock.wait() }
-            guard !shared.state.isAbandoned else { return nil }
-            shared.state.isWoken = false
-            return Task(reads: shared.state.hasBegun, ending: shared.state.ending)
+        func mayGoOn(_ state: State) -> Bool {
+            state.isAbandoned || (state.ending != nil && !isEnding)
+        }
+        state.wait(until: deadline) { mayGoOn($0) ? () : nil }
+        return state.wait { state -> Task?? in
+            guard mayGoOn(state) || isEnding || state.isWoken else { return nil }
+            guard !state.isAbandoned else { return .some(nil) }
+            state.isWoken = false
+            return .some(Task(reads: state.hasBegun, ending: state.ending))
         }
     }
 
@@ -225,7 +203,7 @@ final class MLflowExport: Sendable {
     }
 
     private func time(ofStep step: Int, _ start: Int, _ elapsed: Double) -> Int {
-        lock.withLock { shared.state.times[step] } ?? start + Int(min(elapsed, 1e9) * 1000)
+        state.change(waking: false) { $0.times[step] } ?? start + Int(min(elapsed, 1e9) * 1000)
     }
 
     static func text(_ error: any Error) -> String {
