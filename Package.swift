@@ -170,7 +170,7 @@ let package = Package(
         .systemLibrary(name: "CSkeinSystem"),
         .target(name: "CSkeinHashes"),
         .target(name: "CSkeinKernels"),
-        room("Basics", ["CSkeinHashes"]),
+        room("Basics", ["CSkeinHashes", "SkeinJSON"]),
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("JSON", []),
         room("Formats", ["SkeinBasics", "SkeinJSON"]),
@@ -187,13 +187,14 @@ let package = Package(
             ]),
         room("Network", ["SkeinBasics", "CSkeinSystem"]),
         room("Coordination", ["SkeinBasics"]),
-        room("Launch", ["SkeinBasics", "CSkeinSystem"]),
-        room("Hub", ["SkeinBasics", "SkeinLaunch"]),
+        room("Launch", ["SkeinBasics", "SkeinJSON", "CSkeinSystem"]),
+        room("Hub", ["SkeinBasics", "SkeinJSON", "SkeinLaunch"]),
         room(
             "Watch",
             [
                 "SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub", "SkeinCluster",
                 "SkeinCoordination", "SkeinNetwork", "SkeinFormats", "SkeinTensors", "SkeinRows",
+                "SkeinJSON",
             ]),
         room(
             "Cluster",
@@ -254,7 +255,8 @@ let package = Package(
             name: "SkeinLabTool", dependencies: ["SkeinLab"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
         .executableTarget(
-            name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),
+            name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub", "SkeinJSON"],
+            swiftSettings: strict),
 
         .target(
             name: "SkeinRowsTestSupport",

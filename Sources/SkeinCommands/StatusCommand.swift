@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinJSON
 
 /// `skein status`: shows what a run is doing and what it waits for, as its coordinator, its page or its
 /// folder tells.
@@ -150,9 +151,13 @@ struct StatusCommand: Command {
     func show(_ report: [UInt8]?, _ io: CommandIO) throws {
         // A script gets the report unchanged, whichever version sent it.
         if options.form == .json, let report {
+            let value: JSONValue?
             do {
-                _ = try JSONDecoder().decode([String: Ignored].self, from: Data(report))
-            } catch is DecodingError {
+                value = try JSONReader.read(report, .foundation)
+            } catch {
+                value = nil
+            }
+            guard value?.fields != nil else {
                 throw CommandError.badInput(.noStatus, place: options.source.text)
             }
             return try io.writeOutput(report + [UInt8(ascii: "\n")])
@@ -164,9 +169,4 @@ struct StatusCommand: Command {
         case .json: try io.writeOutput(view.json + [UInt8(ascii: "\n")])
         }
     }
-}
-
-/// A JSON value that is not looked at.
-private struct Ignored: Decodable {
-    init(from decoder: any Decoder) {}
 }

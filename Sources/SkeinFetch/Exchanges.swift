@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import SkeinHub
+import SkeinJSON
 
 /// `skein-fetch exchange`: sends one request after another for `skein`, until its standard input ends.
 enum Exchanges {
@@ -79,18 +80,23 @@ enum Exchanges {
     /// An answer without what people and other tools write to a run, of which nothing is used.
     static func reduced(_ body: Data) -> Data {
         let unused: Set = ["tags", "params", "inputs", "outputs"]
-        func reduced(_ value: Any) -> Any {
+        func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
-            case let object as [String: Any]:
-                object.filter { !unused.contains($0.key) }.mapValues(reduced)
-            case let list as [Any]: list.map(reduced)
+            case .object(let fields):
+                .object(
+                    fields.filter { !unused.contains($0.name) }.map {
+                        JSONField(name: $0.name, value: reduced($0.value))
+                    })
+            case .list(let items): .list(items.map(reduced))
             default: value
             }
         }
-        guard let value = try? JSONSerialization.jsonObject(with: body),
-            let data = try? JSONSerialization.data(withJSONObject: reduced(value))
-        else { return body }
-        return data
+        do {
+            return Data(reduced(try JSONReader.read(Array(body), .foundation)).utf8)
+        } catch {
+            // No JSON: what it is, is told by who reads it.
+            return body
+        }
     }
 
     /// Nobody waits for the answer once `skein` is gone.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 
 /// What a Hub's answers mean: bytes and headers in, checked values out. Pure; `skein-fetch` has the
 /// network. A problem is a text for people: no byte of the server is in it.
@@ -29,7 +30,7 @@ package enum HubAnswers {
     /// - Returns: 40 hexadecimal digits.
     /// - Throws: `Problem`.
     package static func commit(_ body: Data, of revision: String) throws(Problem) -> String {
-        guard let answer = try? JSONDecoder().decode(Revision.self, from: body),
+        guard let answer = try? JSONTree.decode(Revision.self, from: body),
             HubNames.isCommit(answer.sha)
         else { throw Problem("it names no commit") }
         guard !HubNames.isCommit(revision) || answer.sha == revision else {
@@ -42,7 +43,7 @@ package enum HubAnswers {
     ///
     /// - Throws: `Problem`, `BadFileName`.
     package static func files(_ body: Data) throws -> [(path: String, size: Int)] {
-        guard let entries = try? JSONDecoder().decode([Entry].self, from: body) else {
+        guard let entries = try? JSONTree.decode([Entry].self, from: body) else {
             throw Problem("it is no list of files")
         }
         return try entries.filter { $0.type == "file" }.map { entry in

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// The cache that Python's huggingface_hub has, too:
 ///
@@ -144,7 +145,7 @@ package struct HubCache: Sendable {
         defer { try? file.close() }
         guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
             bytes.count <= Limits.indexBytes,
-            let index = try? JSONDecoder().decode(Index.self, from: bytes)
+            let index = try? JSONTree.decode(Index.self, from: bytes)
         else { return [] }
         let names = Set(index.files.values)
         return names.allSatisfy(HubNames.isFilePath) ? names : []

@@ -43,6 +43,10 @@ package struct JSONRules: Sendable {
         self.takesHalves = takesHalves
     }
 
+    /// What Foundation's readers take.
+    package static let foundation = JSONRules(
+        depth: 512, names: .first, leavesCount: false, takesMark: true)
+
     /// What Python's `json.loads` takes.
     package static func python(depth: Int) -> JSONRules {
         JSONRules(depth: depth, names: .last, takesNonFinite: true)

@@ -22,6 +22,15 @@ package struct JSONTree: Decoder {
         try JSONTree(value, at: .root).decode(type)
     }
 
+    /// The same of a text.
+    ///
+    /// - Throws: `JSONFlaw` too.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type, from text: some Sequence<UInt8>
+    ) throws -> Value {
+        try decode(type, from: try JSONReader.read(Array(text), .foundation))
+    }
+
     package func container<Key: CodingKey>(
         keyedBy type: Key.Type
     ) throws -> KeyedDecodingContainer<Key> {

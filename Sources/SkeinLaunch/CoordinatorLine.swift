@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// What a parent learns from a line of its coordinator.
 package enum CoordinatorLine: Equatable {
@@ -26,14 +27,13 @@ package enum CoordinatorLine: Equatable {
     }
 
     private static func json(_ line: String) -> CoordinatorLine {
-        let value: Any
+        let value: JSONValue
         do {
-            value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+            value = try JSONReader.read(Array(line.utf8), .foundation)
         } catch {
             return .other
         }
-        guard let object = value as? [String: Any], let message = object["message"] as? String
-        else { return .other }
+        guard let message = value["message"]?.string else { return .other }
         return message == "step" ? .step : text(message)
     }
 }

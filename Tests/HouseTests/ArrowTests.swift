@@ -8,7 +8,7 @@ struct ArrowTests {
     /// For each room, those that it knows, without the prefix Skein. A new arrow is a decision:
     /// docs/ARCHITECTURE.md draws them.
     private static let allowed: [String: Set<String>] = [
-        "Basics": ["CHashes"],
+        "Basics": ["CHashes", "JSON"],
         "Tensors": ["Basics", "COpenBLAS", "CKernels"],
         "JSON": [],
         "Formats": ["Basics", "JSON"],
@@ -19,11 +19,11 @@ struct ArrowTests {
         "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Rows", "JSON", "CZstd"],
         "Network": ["Basics", "CSystem"],
         "Coordination": ["Basics"],
-        "Launch": ["Basics", "CSystem"],
-        "Hub": ["Basics", "Launch"],
+        "Launch": ["Basics", "JSON", "CSystem"],
+        "Hub": ["Basics", "JSON", "Launch"],
         "Watch": [
             "Basics", "Training", "Launch", "Hub", "Cluster", "Coordination", "Network",
-            "Formats", "Tensors", "Rows",
+            "Formats", "Tensors", "Rows", "JSON",
         ],
         "Cluster": [
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
@@ -55,7 +55,7 @@ struct ArrowTests {
             "Serve", "JSON", "Rows", "Inference",
         ],
         "MacroKit": ["JSON"], "Macros": ["MacroKit"], "Tool": ["Commands"], "LabTool": ["Lab"],
-        "Fetch": ["Basics", "Hub"],
+        "Fetch": ["Basics", "Hub", "JSON"],
     ]
 
     /// Programs are run, not imported.

@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// One option: its name, what it takes, its default, and what it does. Flags, help, configuration
 /// files, run.json, digests and the library read this declaration.
 ///
@@ -230,10 +232,16 @@ package struct OptionDescription: Sendable {
         value = { text in format.read(text).map(format.json) }
     }
 
-    /// A list of a configuration file as one text.
-    package func text(of items: [String]) -> String {
-        takesJSONLists
-            ? JSONLine.render(.array(items.map { .string($0) })) : items.joined(separator: ",")
+    /// A value of a JSON file as it would be typed; nil for null and for what no option is.
+    package func text(of value: JSONValue) -> String? {
+        guard let text = value.optionText else { return nil }
+        return takesJSONLists && value.list != nil ? value.written : text
+    }
+
+    /// What it takes instead of a text that it refuses, and the nearest of its words; nil if it takes
+    /// the text.
+    package func refusal(of text: String) -> (accepted: String, suggestion: String?)? {
+        json(text) == nil ? (accepted, Words.nearest(to: text, among: choices)) : nil
     }
 
     /// The name that a key of a configuration file stands for: `batchSize` is `batch-size`.

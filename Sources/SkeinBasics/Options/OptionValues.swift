@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// Options that belong together: a struct whose stored properties are `Option`s, and nothing else.
 ///
 /// The property is the declaration. Its name is how code reads the value, `OptionValues` holds the
@@ -141,6 +143,23 @@ extension JSONLine.Value {
                 if case .string(let text) = item { text } else { JSONLine.render(item) }
             }.joined(separator: ",")
         case .null, .object: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as the command line has it; nil for null and for what no option is.
+    package var optionText: String? {
+        switch self {
+        case .text(let text): return text
+        case .bool(let flag): return flag ? "on" : "off"
+        // 8.0 is 8 for an option that counts.
+        case .number(let spelled):
+            return integer.map { String($0) } ?? double?.description ?? spelled
+        case .list(let items):
+            let texts = items.compactMap(\.string)
+            return texts.count == items.count ? texts.joined(separator: ",") : nil
+        case .null, .object: return nil
         }
     }
 }

@@ -197,10 +197,10 @@ struct ArgumentParser {
         guard let value else {
             throw UsageError.missingValue(option: option.name, accepted: option.accepted)
         }
-        guard option.json(value) != nil else {
+        if let refusal = option.refusal(of: value) {
             throw UsageError.badValue(
-                option: option.name, value: value, accepted: option.accepted,
-                suggestion: Words.nearest(to: value, among: option.choices))
+                option: option.name, value: value, accepted: refusal.accepted,
+                suggestion: refusal.suggestion)
         }
         last = (option, value)
         guard let join = option.join, let before = texts[option.name] else {

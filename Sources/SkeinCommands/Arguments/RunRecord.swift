@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// The options in a run's record, run.json: for a new run (`--config RUN/run.json`), and for the run
@@ -18,7 +19,7 @@ struct RunRecord {
     }
 
     /// Whether an object is a record, and none of options.
-    static func isRecord(_ fields: [String: Field]) -> Bool {
+    static func isRecord(_ fields: [JSONField]) -> Bool {
         ["configuration", "model_sha256", "fingerprint"].allSatisfy { fields[$0] != nil }
     }
 
@@ -40,7 +41,8 @@ struct RunRecord {
     func texts(for table: ArgumentTable) -> [String: String] {
         var texts: [String: String] = [:]
         func take(_ name: String, _ text: String) {
-            guard let option = table.option(named: name), option.json(text) != nil else { return }
+            guard let option = table.option(named: name), option.refusal(of: text) == nil
+            else { return }
             if option.isFlag {
                 if text == "on" { texts[name] = "true" }
             } else {

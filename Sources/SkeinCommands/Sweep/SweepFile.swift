@@ -1,5 +1,5 @@
-import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// The recipes of `--sweep`: what each has other than the command line.
@@ -53,16 +53,19 @@ struct SweepFile {
     }
 
     private static func recipe(
-        _ fields: [String: Field], _ usual: String, place: String, _ table: ArgumentTable
+        _ fields: [JSONField], _ usual: String, place: String, _ table: ArgumentTable
     ) throws -> Recipe {
-        var fields = fields
         var name = usual
-        if let given = fields.removeValue(forKey: nameKey) {
-            guard case .text(let text) = given, isName(text) else {
-                throw SweepError.badName(given.shown, place: place)
+        if let given = fields[nameKey] {
+            switch given {
+            case .text, .number: name = given.optionText ?? ""
+            case .null, .bool: throw SweepError.badName(given.written, place: place)
+            case .list, .object:
+                throw SweepError.badName(given.optionText ?? given.kind, place: place)
             }
-            name = text
+            guard isName(name) else { throw SweepError.badName(name, place: place) }
         }
+        let fields = fields.filter { $0.name != nameKey }
         let texts = try ConfigurationFile(fields: fields, path: place, table: table).texts
         let own =
             (RecipeOptions.options + InputOptions.options).map(\.description.name)
@@ -88,23 +91,17 @@ struct SweepFile {
     // MARK: JSON
 
     private struct Object {
-        let fields: [String: Field]
+        let fields: [JSONField]
         /// The file, and which of its recipes.
         let place: String
     }
 
-    private static func objects(_ bytes: [UInt8], path: String) throws -> [Object] {
-        let decoder = JSONDecoder()
-        let data = Data(bytes)
-        let isList = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "[")
-        do {
-            if isList {
-                return try decoder.decode([[String: Field]].self, from: data).enumerated().map {
-                    Object(fields: $1, place: "\(path), recipe \($0 + 1)")
-                }
+    private static func objects(_ bytes: [UInt8], path: String) throws(SweepError) -> [Object] {
+        if bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") {
+            return try (value(bytes, place: path).list ?? []).enumerated().map {
+                (index, item) throws(SweepError) in
+                try object(item, place: "\(path), recipe \(index + 1)")
             }
-        } catch {
-            throw SweepError.notRecipes(place: path, detail: problem(error))
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated().filter { line in
@@ -116,87 +113,50 @@ struct SweepFile {
                 line.element.first { !" \t".utf8.contains($0) } == UInt8(ascii: "{")
             })
         {
-            return try lines.map { index, line in
+            return try lines.map { (index, line) throws(SweepError) in
                 let place = "\(path):\(index + 1)"
-                do {
-                    return Object(
-                        fields: try decoder.decode([String: Field].self, from: Data(line)),
-                        place: place)
-                } catch {
-                    throw SweepError.notRecipes(place: place, detail: problem(error))
-                }
+                return try object(value(Array(line), place: place), place: place)
             }
         }
-        do {
-            let values = try decoder.decode([String: Values].self, from: data)
-            return try combined(values, path: path).map {
-                Object(fields: $0, place: path)
-            }
-        } catch let error as DecodingError {
-            throw SweepError.notRecipes(place: path, detail: problem(error))
+        let choices = try object(value(bytes, place: path), place: path).fields
+        return try combined(choices, path: path).map { Object(fields: $0, place: path) }
+    }
+
+    private static func value(_ bytes: [UInt8], place: String) throws(SweepError) -> JSONValue {
+        do throws(JSONFlaw) {
+            return try JSONReader.read(bytes, .foundation)
+        } catch {
+            throw .notRecipes(place: place, detail: RecordFile.detail(of: error))
         }
     }
 
-    private static func problem(_ error: any Error) -> String {
-        guard let error = error as? DecodingError else { return "\(error)" }
-        return switch error {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context),
-            .keyNotFound(_, let context), .dataCorrupted(let context):
-            context.debugDescription
-        @unknown default: "it is not JSON"
+    private static func object(_ value: JSONValue, place: String) throws(SweepError) -> Object {
+        guard let fields = value.fields else {
+            throw .notRecipes(place: place, detail: "\(value.kind), not an object")
         }
-    }
-
-    /// One value, or several to choose from.
-    private enum Values: Decodable {
-        case one(Field)
-        case choice([Field])
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            let field = try container.decode(Field.self)
-            switch field {
-            case .list, .structure:
-                self =
-                    .choice(try container.decode([Field].self))
-            case .absent, .flag, .text: self = .one(field)
-            }
-        }
+        return Object(fields: fields, place: place)
     }
 
     /// Every combination of the choices; the last key's, in their order, changes fastest.
     private static func combined(
-        _ values: [String: Values], path: String
-    ) throws -> [[String: Field]] {
-        var all: [[String: Field]] = [[:]]
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            let choices =
-                switch value {
-                case .one(let field): [field]
-                case .choice(let fields): fields
-                }
+        _ fields: [JSONField], path: String
+    ) throws(SweepError) -> [[JSONField]] {
+        var all: [[JSONField]] = [[]]
+        for field in fields.sorted(by: { $0.name < $1.name }) {
+            if case .object = field.value {
+                throw .notRecipes(
+                    place: path, detail: "\"\(field.name)\" is an object, not one value or a list")
+            }
+            let choices = field.value.list ?? [field.value]
             // Before they are made: a short file can ask for very many.
             guard all.count * choices.count <= mostRecipes else {
-                throw SweepError.count(
+                throw .count(
                     all.count * choices.count, limit: mostRecipes, place: path)
             }
             all = all.flatMap { object in
-                choices.map { object.merging([key: $0]) { $1 } }
+                choices.map { object + [JSONField(name: field.name, value: $0)] }
             }
         }
         return all
-    }
-}
-
-extension Field {
-    /// For an error.
-    fileprivate var shown: String {
-        switch self {
-        case .absent: "null"
-        case .flag(let flag): "\(flag)"
-        case .text(let text): text
-        case .list(let items): items.joined(separator: ",")
-        case .structure: "an object"
-        }
     }
 }

@@ -2,6 +2,10 @@ import Foundation
 
 // The snapshot as JSON: its own facts in snake case, and four that follow from them, for readers
 // that only want text: `run.phase`, `why`, `brief` and `waiting_seconds`. What is not known is null.
+//
+// This is one of three places with Foundation's coders and not SkeinJSON; the others are
+// `FetchMessage` and `MLflowState`. Both ends are of one program there, the compiler makes the
+// coding, and no number is compared.
 extension RunSnapshot: Codable {
     /// One line.
     ///

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// Tokens per second of `train` with two threads and of a cluster of two workers with one thread
 /// each, alternated on the same run.
@@ -78,11 +79,9 @@ package struct PaceBench {
         for line in try String(contentsOfFile: output + "/metrics.jsonl", encoding: .utf8)
             .split(separator: "\n")
         {
-            guard
-                let fields = try JSONSerialization.jsonObject(with: Data(line.utf8))
-                    as? [String: Any],
-                let step = fields["step"] as? Int, step > 1, fields["loss_tokens"] != nil,
-                let count = fields["tokens"] as? Int, let time = fields["seconds"] as? Double
+            let fields = try JSONReader.read(Array(line.utf8), .foundation)
+            guard let step = fields["step"]?.integer, step > 1, fields["loss_tokens"] != nil,
+                let count = fields["tokens"]?.integer, let time = fields["seconds"]?.double
             else { continue }
             tokens += count
             seconds += time

@@ -1,4 +1,4 @@
-import Foundation
+import SkeinJSON
 
 /// A fact in a coordinator's log (`--log-format json`), with the fields that recovery needs.
 struct ClusterFact: Sendable, Equatable {
@@ -28,19 +28,19 @@ struct ClusterFact: Sendable, Equatable {
     /// Reads a line of the log; nil if it is none of these facts.
     init?(line: String) {
         guard line.contains("\"event\""),
-            let object = Self.object(line), let seconds = object["seconds"] as? Double,
-            let kind = (object["event"] as? String).flatMap(Kind.init)
+            let object = Self.object(line), let seconds = object["seconds"]?.double,
+            let kind = object["event"]?.string.flatMap(Kind.init)
         else { return nil }
         self.init(
-            kind, seconds: seconds, worker: object["worker"] as? String ?? "",
-            round: object["round"] as? Int ?? 0, microBatch: object["micro_batch"] as? Int ?? 0)
-        pieces = object["pieces"] as? Int ?? 0
-        step = object["step"] as? Int ?? 0
+            kind, seconds: seconds, worker: object["worker"]?.string ?? "",
+            round: object["round"]?.integer ?? 0, microBatch: object["micro_batch"]?.integer ?? 0)
+        pieces = object["pieces"]?.integer ?? 0
+        step = object["step"]?.integer ?? 0
     }
 
-    private static func object(_ line: String) -> [String: Any]? {
+    private static func object(_ line: String) -> JSONValue? {
         do {
-            return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try JSONReader.read(Array(line.utf8), .foundation)
         } catch {
             // A crash report, or a line cut short by a kill.
             return nil

@@ -1,5 +1,5 @@
-import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// What a machine has for a run: `skein --version --json` prints it, and launch compares that of each
 /// host with its own.
@@ -66,7 +66,7 @@ extension MachineReport: Decodable {
     /// - Parameter line: One line of JSON, already of bounded length.
     package init?(line: some Collection<UInt8>) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: Data(line))
+            self = try JSONTree.decode(Self.self, from: line)
         } catch {
             return nil
         }

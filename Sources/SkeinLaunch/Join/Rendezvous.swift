@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// The folder in which the tasks of a job find each other: the coordinator writes its address and
 /// its token there, each task a card.
@@ -148,28 +149,35 @@ package struct Rendezvous: Sendable, Equatable {
 
     static func answer(_ bytes: [UInt8]) -> Answer {
         guard bytes.count <= mostBytes else { return .damaged("more than \(mostBytes) bytes") }
-        guard let value = try? JSONSerialization.jsonObject(with: Data(bytes)),
-            let object = value as? [String: Any]
-        else { return .damaged("not a JSON object") }
-        guard object["version"] as? Int == 1 else {
+        guard let object = object(bytes) else { return .damaged("not a JSON object") }
+        guard object["version"]?.integer == 1 else {
             return .damaged("not of version 1, which this skein reads")
         }
-        guard let state = (object["state"] as? String).flatMap(Notice.State.init),
-            let addresses = object["addresses"] as? [String],
-            addresses.count <= mostAddresses, state != .listening || !addresses.isEmpty,
+        guard let state = object["state"]?.string.flatMap(Notice.State.init),
+            let list = object["addresses"]?.list, list.count <= mostAddresses,
+            case let addresses = list.compactMap(\.string), addresses.count == list.count,
+            state != .listening || !addresses.isEmpty,
             addresses.allSatisfy({ Endpoint($0).map { $0.port > 0 } ?? false }),
             let task = TaskCard(object)
         else { return .damaged("a field is missing or wrong") }
-        let local = object["local_address"] as? String
+        let local = object["local_address"]?.string
         guard local.map({ Endpoint($0) != nil }) ?? true else {
             return .damaged("a field is missing or wrong")
         }
         // It is shown on terminals.
-        let detail = PlainText.of(object["detail"] as? String ?? "", atMost: 1000)
+        let detail = PlainText.of(object["detail"]?.string ?? "", atMost: 1000)
         return .notice(
             Notice(
                 state: state, addresses: addresses, localAddress: local,
                 detail: detail, task: task))
+    }
+
+    private static func object(_ bytes: [UInt8]) -> [JSONField]? {
+        do {
+            return try JSONReader.read(bytes, .foundation).fields
+        } catch {
+            return nil
+        }
     }
 
     /// The ranks that have left a card here.
@@ -186,8 +194,7 @@ package struct Rendezvous: Sendable, Equatable {
     package func card(ofRank rank: Int) -> TaskCard? {
         let path = FilePath.join(directory, "task-\(rank).json")
         guard let bytes = try? RegularFile.bytes(of: path, from: 0, limit: Self.mostBytes),
-            let value = try? JSONSerialization.jsonObject(with: Data(bytes)),
-            let object = value as? [String: Any]
+            let object = Self.object(bytes)
         else { return nil }
         return TaskCard(object)
     }

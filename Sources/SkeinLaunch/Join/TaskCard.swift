@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// What a task writes about itself, for the other tasks and for people.
 package struct TaskCard: Sendable, Equatable {
@@ -92,20 +93,21 @@ extension TaskCard {
     }
 
     /// nil when a field is missing or is none of ours.
-    init?(_ object: [String: Any]) {
+    init?(_ object: [JSONField]) {
         func text(_ name: String) -> String?? {
-            guard let value = object[name], !(value is NSNull) else { return .some(nil) }
-            guard let text = value as? String, text.utf8.count <= 256,
+            guard let value = object[name], value != .null else { return .some(nil) }
+            guard let text = value.string, text.utf8.count <= 256,
                 text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
             else { return nil }
             return text
         }
-        guard let host = object["host"] as? String, Self.plain(host) == host, !host.isEmpty,
-            let process = object["process"] as? Int, let restarts = object["restarts"] as? Int,
+        guard let host = object["host"]?.string, Self.plain(host) == host, !host.isEmpty,
+            let process = object["process"]?.integer,
+            let restarts = object["restarts"]?.integer,
             let launcher = text("launcher"), let job = text("job"), let network = text("network")
         else { return nil }
         self.init(
-            rank: object["rank"] as? Int, host: host, process: process, launcher: launcher,
+            rank: object["rank"]?.integer, host: host, process: process, launcher: launcher,
             job: job, restarts: restarts, network: network)
     }
 }

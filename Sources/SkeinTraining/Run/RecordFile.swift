@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinJSON
 
@@ -26,7 +25,7 @@ package enum RecordFile {
         _ type: Record.Type, from bytes: some Sequence<UInt8>, path: String, line: Int? = nil
     ) throws -> Record {
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSONTree.decode(type, from: bytes)
         } catch {
             throw TrainingError.damagedRecord(path: path, line: line, detail: detail(of: error))
         }
@@ -65,7 +64,8 @@ package enum RecordFile {
         }
     }
 
-    private static func detail(of flaw: JSONFlaw) -> String {
+    /// What is wrong, for people.
+    package static func detail(of flaw: JSONFlaw) -> String {
         switch flaw.kind {
         case .malformed, .halfOfPair: "not JSON (at byte \(flaw.offset))"
         case .notUTF8: "not JSON (the text at byte \(flaw.offset) is not UTF-8)"

@@ -227,25 +227,10 @@ extension TrainingConfiguration {
         for field in object {
             let option = try Self.option(named: field.name)
             if field.value == .null { continue }
-            guard let text = Self.text(of: field.value) else {
+            guard let text = option.description.text(of: field.value) else {
                 throw TrainingError.badOption(option.description, field.value.kind)
             }
             try set(field.name, to: text)
-        }
-    }
-
-    /// A JSON value as text on the command line; nil for an object.
-    private static func text(of value: JSONValue) -> String? {
-        switch value {
-        case .text(let text): return text
-        case .bool(let isOn): return isOn ? "on" : "off"
-        case .number(let text):
-            // 8.0 is 8 for an option that counts.
-            return value.integer.map { String($0) } ?? text
-        case .list(let items):
-            let texts = items.compactMap(\.string)
-            return texts.count == items.count ? texts.joined(separator: ",") : nil
-        case .null, .object: return nil
         }
     }
 }

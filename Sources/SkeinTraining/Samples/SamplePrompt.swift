@@ -1,5 +1,5 @@
-import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinRows
 import SkeinText
 
@@ -69,7 +69,7 @@ package enum SamplePromptText {
         }
         guard prompt.hasPrefix("[") else { return nil }
         do {
-            let messages = try JSONDecoder().decode([Message].self, from: Data(prompt.utf8))
+            let messages = try JSONTree.decode([Message].self, from: prompt.utf8)
             return messages.isEmpty
                 ? nil : messages.map { ChatMessage(role: $0.role, content: $0.content) }
         } catch {
@@ -96,7 +96,7 @@ package enum SamplePromptText {
     private static func list(_ text: String) -> [String]? {
         guard text.hasPrefix("[") else { return nil }
         do {
-            return try JSONDecoder().decode([String].self, from: Data(text.utf8))
+            return try JSONTree.decode([String].self, from: text.utf8)
         } catch {
             // A prompt that only begins with a bracket.
             return nil

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinHub
+import SkeinJSON
 
 /// What Skein asks of an MLflow tracking server: version 2.0 of its REST API.
 struct MLflowServer: Sendable {
@@ -198,14 +199,14 @@ struct MLflowServer: Sendable {
             throw MLflowError.unreachable(server: url, problem: Self.shown(problem))
         case .answered(200, let body):
             do {
-                return try JSONDecoder().decode(Answer.self, from: Data(body.utf8))
+                return try JSONTree.decode(Answer.self, from: body.utf8)
             } catch {
                 throw MLflowError.badAnswer(
                     server: url, problem: "\(body.utf8.count) bytes that are not what was asked for"
                 )
             }
         case .answered(let status, let body):
-            let problem = try? JSONDecoder().decode(Problem.self, from: Data(body.utf8))
+            let problem = try? JSONTree.decode(Problem.self, from: body.utf8)
             throw MLflowError.refused(
                 server: url, status: status, message: Self.shown(problem?.message ?? ""))
         }
