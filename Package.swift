@@ -82,7 +82,7 @@ let testTargets: [Target] = [
             "SkeinNetwork", "SkeinTensors", "SkeinInference", "SkeinSessions", "SkeinJSON",
         ]),
     tests(of: "Coordination", ["SkeinBasics"]),
-    tests(of: "Launch", ["SkeinBasics"]),
+    tests(of: "Launch", ["SkeinBasics", "SkeinJSON"]),
     tests(
         of: "Watch",
         [
@@ -120,7 +120,7 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
             "SkeinCoordination", "SkeinCluster", "SkeinLab", "SkeinTestSupport", "SkeinTool",
-            "SkeinFetch", "SkeinRows", "SkeinLabTool",
+            "SkeinFetch", "SkeinRows", "SkeinLabTool", "SkeinJSON",
         ]),
     // What holds for the whole house: which room may know which.
     testTarget("HouseTests", []),
@@ -177,8 +177,7 @@ let package = Package(
         room("Text", ["SkeinBasics", "SkeinFormats", "SkeinJSON"]),
         room("Rows", ["SkeinBasics", "CSkeinZstd", "SkeinText", "SkeinJSON"]),
         room("Grammar", ["SkeinBasics", "SkeinJSON"]),
-        room(
-            "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
+        room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinJSON"]),
         room(
             "Training",
             [
@@ -186,7 +185,7 @@ let package = Package(
                 "SkeinRows", "SkeinJSON", "CSkeinZstd",
             ]),
         room("Network", ["SkeinBasics", "CSkeinSystem"]),
-        room("Coordination", ["SkeinBasics"]),
+        room("Coordination", ["SkeinBasics", "SkeinJSON"]),
         room("Launch", ["SkeinBasics", "SkeinJSON", "CSkeinSystem"]),
         room("Hub", ["SkeinBasics", "SkeinJSON", "SkeinLaunch"]),
         room(
@@ -200,7 +199,7 @@ let package = Package(
             "Cluster",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinNetwork", "SkeinRows",
+                "SkeinCoordination", "SkeinNetwork", "SkeinRows", "SkeinJSON",
             ]),
         room(
             "",

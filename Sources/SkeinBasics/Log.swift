@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 
 /// Progress and warnings on standard error; results belong on standard output.
 ///
@@ -28,29 +29,29 @@ package struct Log: Sendable {
         self.sink = sink
     }
 
-    package func info(_ message: String, _ facts: [JSONLine.Field] = []) {
+    package func info(_ message: String, _ facts: [(String, JSONValue)] = []) {
         write(.info, message, facts)
     }
 
-    package func warning(_ message: String, _ facts: [JSONLine.Field] = []) {
+    package func warning(_ message: String, _ facts: [(String, JSONValue)] = []) {
         write(.warning, message, facts)
     }
 
-    package func error(_ message: String, _ facts: [JSONLine.Field] = []) {
+    package func error(_ message: String, _ facts: [(String, JSONValue)] = []) {
         write(.error, message, facts)
     }
 
     /// Writes one line of the given level.
-    package func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field] = []) {
+    package func write(_ level: Level, _ message: String, _ facts: [(String, JSONValue)] = []) {
         if let sink { return sink(level, message) }
         if isQuiet, level == .info { return }
         let line =
             switch format {
             case .text: level == .info ? message : "\(level.rawValue): \(message)"
             case .json:
-                JSONLine(
-                    [("level", .string(level.rawValue)), ("message", .string(message))] + facts
-                ).text
+                JSONValue.fields(
+                    [("level", .text(level.rawValue)), ("message", .text(message))] + facts
+                ).written
             }
         Self.writeStandardError(line + "\n", isUrgent: level == .error)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinJSON
 
 /// Lines on their way to a file, pipe or terminal that may not take them: callers put a line here
 /// and go on; a thread of the queue writes it and waits.
@@ -152,10 +153,10 @@ package final class LogQueue: @unchecked Sendable {
         let sentence = "\(state.droppedCount) log lines were dropped because nobody read them"
         let line =
             state.dropsJSON
-            ? JSONLine([
-                ("level", .string(Log.Level.warning.rawValue)), ("message", .string(sentence)),
+            ? JSONValue.fields([
+                ("level", .text(Log.Level.warning.rawValue)), ("message", .text(sentence)),
                 ("left_out", .integer(state.droppedCount)),
-            ]).text : "warning: " + sentence
+            ]).written : "warning: " + sentence
         state.droppedCount = 0
         append(Array((line + "\n").utf8))
     }

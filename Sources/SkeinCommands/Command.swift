@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 
 /// One subcommand: the table of its arguments, the options read by it, and its work.
 package protocol Command: Sendable {
@@ -61,8 +62,8 @@ package struct CommandIO: Sendable {
     }
 
     /// Writes an object on one line to standard output.
-    package func print(json fields: [JSONLine.Field]) throws {
-        try print(JSONLine(fields).text)
+    package func print(json fields: [(String, JSONValue)]) throws {
+        try print(JSONValue.fields(fields).written)
     }
 
     /// The real process.

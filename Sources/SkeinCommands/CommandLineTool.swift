@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinLaunch
 import SkeinTensors
 
@@ -159,7 +160,7 @@ package struct CommandLineTool: Sendable {
         if let output = arguments.emptyOutput, command != LaunchCommand.self {
             io.log.info(
                 "nothing to resume in \(output): the run begins",
-                [("event", .string("nothing_to_resume")), ("output", .string(output))])
+                [("event", .text("nothing_to_resume")), ("output", .text(output))])
         }
         let resolved = command.needsModel ? try RepositoryNames.resolved(arguments, io) : arguments
         try command.init(resolved).run(io)
@@ -210,11 +211,11 @@ enum ErrorReport {
             if !explanation.remedy.isEmpty { text += "  fix: \(explanation.remedy)\n" }
             return text
         case .json:
-            return JSONLine([
-                ("level", .string("error")), ("message", .string(explanation.what)),
-                ("at", .string(explanation.place)), ("fix", .string(explanation.remedy)),
+            return JSONValue.fields([
+                ("level", .text("error")), ("message", .text(explanation.what)),
+                ("at", .text(explanation.place)), ("fix", .text(explanation.remedy)),
                 ("status", .integer(Int(explanation.status.rawValue))),
-            ]).text + "\n"
+            ]).written + "\n"
         }
     }
 }

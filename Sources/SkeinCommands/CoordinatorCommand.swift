@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinLaunch
 import SkeinTensors
 import SkeinTraining
@@ -102,7 +103,7 @@ struct CoordinatorCommand: Command {
         ).prepare(resuming: options.training.resume, board: board)
         // The first line, from which scripts read the port.
         io.log.info(
-            ListeningLine.text(address: run.address), [("address", .string(run.address))])
+            ListeningLine.text(address: run.address), [("address", .text(run.address))])
         let introduction = try companion.listening(run.address)
         // The node's threads write lines, too, so only a panel can be rewritten.
         var lines = io

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinTraining
@@ -81,18 +82,18 @@ struct DataAdvice {
         return hints
     }
 
-    var fields: [JSONLine.Field] {
+    var fields: [(String, JSONValue)] {
         let configuration = job?.configuration
-        func count(_ number: Int?) -> JSONLine.Value { number.map { .integer($0) } ?? .null }
-        func number(_ number: Double?) -> JSONLine.Value { number.map { .number($0) } ?? .null }
+        func count(_ number: Int?) -> JSONValue { number.map { .integer($0) } ?? .null }
+        func number(_ number: Double?) -> JSONValue { number.map { .decimal($0) } ?? .null }
         return [
             ("steps", count(job?.plan.stepCount)), ("epochs", count(job?.plan.epochCount)),
             ("batch_size", count(configuration?.batchSize)),
             ("learning_rate", number(configuration?.learningRate)),
             ("warmup_steps", count(configuration?.warmupSteps)),
             ("memory_bytes", count(forecast?.memory.total)), ("seconds", number(seconds)),
-            ("problem", problem.map { .string($0) } ?? .null),
-            ("hints", .array(hints.map { .string($0) })),
+            ("problem", problem.map { .text($0) } ?? .null),
+            ("hints", .list(hints.map { .text($0) })),
         ]
     }
 }

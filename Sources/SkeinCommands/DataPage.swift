@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinRows
 import SkeinTraining
 
@@ -114,13 +115,13 @@ struct DataPage {
 
     // MARK: - For machines
 
-    func fields(rows count: Int) -> [JSONLine.Field] {
+    func fields(rows count: Int) -> [(String, JSONValue)] {
         [
             (
                 "files",
-                .array(
+                .list(
                     files.train.map {
-                        .object([("path", .string($0.path)), ("weight", .number($0.weight))])
+                        .fields([("path", .text($0.path)), ("weight", .decimal($0.weight))])
                     })
             ),
             ("rows", .integer(study.rows.count)),
@@ -129,19 +130,19 @@ struct DataPage {
             ("epoch_rows", .integer(study.epochRows)),
             ("tokens", .integer(study.tokenCount)),
             ("loss_tokens", .integer(study.lossTokenCount)),
-            ("prompt_format", .string(study.format.rawValue)),
+            ("prompt_format", .text(study.format.rawValue)),
             ("max_length", .integer(study.maximumLength)),
             (
                 "histogram",
-                .array(
+                .list(
                     bars.bars.map {
-                        .object([
+                        .fields([
                             ("from", .integer($0.tokens.lowerBound)),
                             ("to", .integer($0.tokens.upperBound)), ("rows", .integer($0.rows)),
                         ])
                     })
             ),
-            ("longest", .array(study.longest(Self.longestRows).map(Self.json))),
+            ("longest", .list(study.longest(Self.longestRows).map(Self.json))),
             ("without_loss", .integer(study.withoutLoss.count)),
             ("without_end", .integer(study.withoutEnd.count)),
             ("cut", .integer(study.cut.count)),
@@ -149,33 +150,33 @@ struct DataPage {
             ("leaks", .integer(study.leaks.count)),
             (
                 "findings",
-                .array(
+                .list(
                     findings.map {
-                        .object([
-                            ("what", .string($0.text)),
-                            ("places", .array($0.places.map { .string($0) })),
+                        .fields([
+                            ("what", .text($0.text)),
+                            ("places", .list($0.places.map { .text($0) })),
                         ])
                     })
             ),
-            ("advice", .object(advice.fields)),
-            ("examples", .array(study.rows.prefix(count).map(example))),
+            ("advice", .fields(advice.fields)),
+            ("examples", .list(study.rows.prefix(count).map(example))),
         ]
     }
 
-    private static func json(_ row: DataStudy.Row) -> JSONLine.Value {
-        .object([("place", .string(row.place.text)), ("tokens", .integer(row.tokens))])
+    private static func json(_ row: DataStudy.Row) -> JSONValue {
+        .fields([("place", .text(row.place.text)), ("tokens", .integer(row.tokens))])
     }
 
-    private func example(_ row: DataStudy.Row) -> JSONLine.Value {
+    private func example(_ row: DataStudy.Row) -> JSONValue {
         let sequences = row.parts(decode: decode, limit: .max).map { parts in
-            JSONLine.Value.array(
+            JSONValue.list(
                 parts.map {
-                    .object([("text", .string($0.text)), ("trained", .bool($0.isTrained))])
+                    .fields([("text", .text($0.text)), ("trained", .bool($0.isTrained))])
                 })
         }
-        return .object([
-            ("place", .string(row.place.text)), ("tokens", .integer(row.tokens)),
-            ("sequences", .array(sequences)),
+        return .fields([
+            ("place", .text(row.place.text)), ("tokens", .integer(row.tokens)),
+            ("sequences", .list(sequences)),
         ])
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinTensors
@@ -216,12 +217,12 @@ struct EvaluateCommand: Command {
             result.map { (name, $0) }
         }
         if options.json {
-            return try io.print(json: columns.map { ($0.0, .object($0.1.fields)) })
+            return try io.print(json: columns.map { ($0.0, .fields($0.1.fields)) })
         }
         let names = columns.map(\.0)
         try io.print(Self.line("", names))
         for (index, field) in RowEvaluation.fieldNames.enumerated() {
-            try io.print(Self.line(field, columns.map { Self.text($0.1.fields[index].1) }))
+            try io.print(Self.line(field, columns.map { $0.1.cells[index] }))
         }
     }
 
@@ -231,22 +232,24 @@ struct EvaluateCommand: Command {
             line + String(repeating: " ", count: max(1, 12 - cell.count)) + cell
         }
     }
-
-    private static func text(_ value: JSONLine.Value) -> String {
-        if case .number(let number) = value { return String(format: "%.4f", number) }
-        return JSONLine.render(value)
-    }
 }
 
 extension RowEvaluation {
     static let fieldNames = ["loss", "perplexity", "token_accuracy", "loss_tokens", "rows"]
 
     /// The fields of `evaluate --json`; loss and ratios are null if there are no loss tokens.
-    var fields: [JSONLine.Field] {
-        let values: [JSONLine.Value] = [
-            loss.map { .number($0) } ?? .null, perplexity.map { .number($0) } ?? .null,
-            tokenAccuracy.map { .number($0) } ?? .null, .integer(lossTokens), .integer(rows),
+    var fields: [(String, JSONValue)] {
+        let values: [JSONValue] = [
+            loss.map { .decimal($0) } ?? .null, perplexity.map { .decimal($0) } ?? .null,
+            tokenAccuracy.map { .decimal($0) } ?? .null, .integer(lossTokens), .integer(rows),
         ]
         return Array(zip(Self.fieldNames, values))
+    }
+
+    /// The same for people.
+    fileprivate var cells: [String] {
+        let ratios = [loss, perplexity, tokenAccuracy]
+        return ratios.map { $0.map { String(format: "%.4f", $0) } ?? "null" }
+            + ["\(lossTokens)", "\(rows)"]
     }
 }

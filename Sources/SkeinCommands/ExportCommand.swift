@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -188,12 +189,12 @@ struct ExportCommand: Command {
         let digest = try RegularFile.digest(of: options.format.weights(of: options.output)).digest
         if options.json {
             return try io.print(json: [
-                ("output", .string(options.output)),
-                ("format", .string(options.format.rawValue)),
-                ("sha256", .string(digest.description)),
+                ("output", .text(options.output)),
+                ("format", .text(options.format.rawValue)),
+                ("sha256", .text(digest.description)),
                 (
                     "largest_logit_difference",
-                    difference.map { .number(Double($0)) } ?? .null
+                    difference.map { .decimal(Double($0)) } ?? .null
                 ),
             ])
         }

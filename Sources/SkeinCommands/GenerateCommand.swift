@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -283,10 +284,10 @@ struct GenerateCommand: Command {
             : String(decoding: tokens.flatMap { tokenizer.bytes(of: $0) }, as: UTF8.self)
         try io.print(json: [
             ("prompt_tokens", .integer(prompt.tokens.count)),
-            ("tokens", .array(tokens.map { .integer(Int($0)) })),
-            ("text", .string(text)),
-            ("finish_reason", .string(end.rawValue)),
-            ("tokens_per_second", .number(Double(tokens.count) / seconds)),
+            ("tokens", .list(tokens.map { .integer(Int($0)) })),
+            ("text", .text(text)),
+            ("finish_reason", .text(end.rawValue)),
+            ("tokens_per_second", .decimal(Double(tokens.count) / seconds)),
         ])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinLaunch
 import SkeinTraining
 import Synchronization

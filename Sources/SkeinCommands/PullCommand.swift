@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinHub
+import SkeinJSON
 
 /// `skein pull`: downloads a model or an adapter of the Hub into the cache that Python's tools have, too.
 struct PullCommand: Command {
@@ -29,7 +30,7 @@ struct PullCommand: Command {
         let path = try RepositoryNames.path(of: reference, as: nil, asksServer: true, io)
         if json {
             try io.print(json: [
-                ("model", .string(reference.text)), ("path", .string(path)),
+                ("model", .text(reference.text)), ("path", .text(path)),
             ])
         } else {
             try io.print(path)

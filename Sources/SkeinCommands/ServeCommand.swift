@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinHub
+import SkeinJSON
 import SkeinModels
 import SkeinServe
 import SkeinTensors
@@ -221,7 +222,7 @@ struct ServeCommand: Command {
         }
         log.info(
             "reading the model; until it is there, requests to \(door.address) get 503",
-            [("loading", .string(door.address))])
+            [("loading", .text(door.address))])
         let server = try OpenAIServer(
             ModelDirectory.open(model), options, door: door, log: log)
         phase.change { if $0 == .loading { $0 = .serving } }
@@ -229,7 +230,7 @@ struct ServeCommand: Command {
             log.warning(
                 "anybody who reaches \(server.address) may use the model: give --api-key-file")
         }
-        log.info("listening on \(server.url)", [("url", .string(server.url))])
+        log.info("listening on \(server.url)", [("url", .text(server.url))])
         _ = phase.wait { $0 == .stopped ? true : nil }
         if !server.drain(grace: grace) {
             log.warning("some answers were cut off after \(grace)")

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 import SkeinWatch
 
@@ -56,7 +57,7 @@ struct SyncCommand: Command {
         }
         if json {
             try io.print(json: [
-                ("run_id", .string(result.run)), ("url", .string(result.page)),
+                ("run_id", .text(result.run)), ("url", .text(result.page)),
                 ("sent", .integer(result.sent)),
             ])
         } else {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinText
 import SkeinTraining
@@ -121,11 +122,11 @@ struct TokenizeCommand: Command {
     ) throws {
         let pieces = ids.map { tokenizer.piece($0) ?? "" }
         if options.json {
-            let fields: [JSONLine.Field] = [
-                ("ids", .array(ids.map { .integer(Int($0)) })),
-                ("pieces", .array(pieces.map { .string($0) })),
+            let fields: [(String, JSONValue)] = [
+                ("ids", .list(ids.map { .integer(Int($0)) })),
+                ("pieces", .list(pieces.map { .text($0) })),
             ]
-            return try io.print(json: fields + (rendered.map { [("text", .string($0))] } ?? []))
+            return try io.print(json: fields + (rendered.map { [("text", .text($0))] } ?? []))
         }
         try io.print((["ids:"] + ids.map(String.init)).joined(separator: " "))
         let width = ids.reduce(0) { max($0, String($1).count) }
@@ -144,7 +145,7 @@ struct TokenizeCommand: Command {
             try TokenIDs.read(text, vocabularySize: tokenizer.vocabularySize)
         }
         if options.json {
-            return try io.print(json: [("text", .string(tokenizer.decode(ids)))])
+            return try io.print(json: [("text", .text(tokenizer.decode(ids)))])
         }
         try io.writeOutput(ids.flatMap { tokenizer.bytes(of: $0) } + [UInt8(ascii: "\n")])
     }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 extension GrammarError: Explained {
     package var explanation: Explanation { explanation(of: "schema") }
@@ -105,7 +106,7 @@ extension GrammarError: Explained {
 
     /// A name in quotes, cut where it is long.
     fileprivate static func cut(_ name: String) -> String {
-        JSONLine.quote(name.cut(toBytes: 200))
+        JSONValue.quoted(name.cut(toBytes: 200))
     }
 
     /// A place in the schema, cut where it is long.

@@ -27,19 +27,20 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value as JSON for people: each field of an object is a line of its own, in objects in objects
-    /// too. Lists are not broken.
+    /// The value as JSON for people: each field of an object is a line of its own. Lists are not broken.
     ///
-    /// - Parameter indent: spaces before the object's end.
+    /// - Parameter levels: how many objects in each other are broken; those in them are not.
     /// - Returns: lines, without a line break at the end.
-    package func lines(indent: Int = 0) -> String {
+    package func lines(levels: Int = 1) -> String {
         var bytes: [UInt8] = []
-        writeLines(to: &bytes, indent: indent)
+        writeLines(to: &bytes, indent: 0, levels: levels)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func writeLines(to out: inout [UInt8], indent: Int) {
-        guard case .object(let fields) = self, !fields.isEmpty else { return write(to: &out) }
+    private func writeLines(to out: inout [UInt8], indent: Int, levels: Int) {
+        guard case .object(let fields) = self, !fields.isEmpty, levels > 0 else {
+            return write(to: &out)
+        }
         func startLine(_ indent: Int) {
             out.append(UInt8(ascii: "\n"))
             out += repeatElement(UInt8(ascii: " "), count: indent)
@@ -50,7 +51,7 @@ extension JSONValue {
             startLine(indent + 2)
             JSONWriter.append(quoted: field.name, to: &out)
             out += [UInt8(ascii: ":"), UInt8(ascii: " ")]
-            field.value.writeLines(to: &out, indent: indent + 2)
+            field.value.writeLines(to: &out, indent: indent + 2, levels: levels - 1)
         }
         startLine(indent)
         out.append(UInt8(ascii: "}"))

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCommands
+import SkeinJSON
 import SkeinLaunch
 import SkeinModels
 
@@ -55,7 +56,7 @@ extension BenchCommand {
                 if options.json { io.log.info(line) } else { try io.print(line) }
             }
             let digest = try demo.run()
-            if options.json { try io.print(json: [("sha256", .string(digest.description))]) }
+            if options.json { try io.print(json: [("sha256", .text(digest.description))]) }
         case .model:
             let written = try ModelProbe.run(
                 ModelDirectory.open(model), plan: options.data ?? "")

@@ -1,8 +1,9 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What a benchmark found, for programs and for people.
 package struct BenchReport: Sendable {
-    package var fields: [JSONLine.Field]
+    package var fields: [(String, JSONValue)]
     package var text: String
     /// A bar that was missed; shown after the figures.
     package var failure: BenchError?
@@ -14,7 +15,7 @@ package struct BenchReport: Sendable {
     ///   - table: its rows, with the heading if it has one.
     ///   - leftColumns: as `TextTable` takes it.
     init(
-        _ machine: Machine, _ fields: [JSONLine.Field], _ lines: [String], _ table: [[String]],
+        _ machine: Machine, _ fields: [(String, JSONValue)], _ lines: [String], _ table: [[String]],
         leftColumns: Int = 1
     ) {
         self.fields = [("machine", machine.json)] + fields

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTensors
 
 /// The machine that a number was measured on; without it a number means nothing.
@@ -47,10 +48,10 @@ struct Machine: Sendable, Equatable {
         "\(processor), \(Figures.count(cores, "core")); kernels: \(kernels)"
     }
 
-    var json: JSONLine.Value {
-        .object([
-            ("processor", .string(processor)), ("cores", .integer(cores)),
-            ("kernels", .string(kernels)),
+    var json: JSONValue {
+        .fields([
+            ("processor", .text(processor)), ("cores", .integer(cores)),
+            ("kernels", .text(kernels)),
         ])
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinText
 
 extension LineProblem {
@@ -50,7 +51,7 @@ extension LineProblem {
         case .missing(let field, nil, _): "add \"\(field)\""
         case .missing(let field, let part?, let others):
             "add \"\(field)\", or name the key that holds it: --field \(part)=KEY; the row has "
-                + others.map { JSONLine.quote($0) }.joined(separator: ", ")
+                + others.map { JSONValue.quoted($0) }.joined(separator: ", ")
         case .wrongType(_, let expected, _): "make it \(expected)"
         case .messageCount: "give 1 to \(Limits.turns) messages"
         case .unsupported(let field): "remove \"\(field)\" or the row"

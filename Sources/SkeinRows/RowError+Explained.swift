@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinText
 
 extension RowError: Explained {
@@ -80,12 +81,12 @@ extension RowError: Explained {
                 remedy: "leave it out, or name the parts that the rows have", status: .badData)
         case .missingColumn(let path, let field, let column, []):
             Explanation(
-                what: "no row has \(JSONLine.quote(column)), which --field names as \(field)",
+                what: "no row has \(JSONValue.quoted(column)), which --field names as \(field)",
                 place: path, remedy: "check the name, or leave it out", status: .badData)
         case .missingColumn(let path, let field, let column, let columns):
             Explanation(
-                what: "there is no column \(JSONLine.quote(column)); the columns are "
-                    + Self.several(columns.map { JSONLine.quote($0) }),
+                what: "there is no column \(JSONValue.quoted(column)); the columns are "
+                    + Self.several(columns.map { JSONValue.quoted($0) }),
                 place: path, remedy: "name one of them: --field \(field)=COLUMN",
                 status: .badData)
         case .noLossTokens(let path, let rows, let maximumLength):
@@ -158,7 +159,7 @@ extension RowError: Explained {
         case .noEndOfTurn(let found, let path, let line):
             Explanation(
                 what: "after an assistant's content the chat template writes "
-                    + JSONLine.quote(String(found.prefix(40)))
+                    + JSONValue.quoted(String(found.prefix(40)))
                     + ", which does not begin with an end-of-turn token",
                 place: "\(path):\(line)",
                 remedy: "use --prompt-format eos, or fix the template, so that the model learns "

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinLab
 import SkeinTestSupport
 import Testing
@@ -122,7 +123,8 @@ struct FeatureRunTests {
             }
             let long = try bench.write(
                 (0..<200).map {
-                    JSONLine([("text", .string(String(repeating: "goose \($0) ", count: 12)))]).text
+                    JSONValue.fields([("text", .text(String(repeating: "goose \($0) ", count: 12)))]
+                    ).written
                         + "\n"
                 }.joined(), to: "long.jsonl")
             let ending = try SkeinProcess.run(

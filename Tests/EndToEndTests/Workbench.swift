@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinLab
 import SkeinTestSupport
 import SkeinTraining
@@ -38,13 +39,13 @@ struct Workbench {
         return (0..<count).map { i in
             let noun = nouns[i % nouns.count]
             let tail = (0...(i * 5 % 7)).map { nouns[(i + $0) % nouns.count] }
-            return JSONLine([
-                ("prompt", .string("What is the \(noun) of \(i)?")),
+            return JSONValue.fields([
+                ("prompt", .text("What is the \(noun) of \(i)?")),
                 (
                     "completion",
-                    .string("The \(noun) is for the \(tail.joined(separator: " and the ")).")
+                    .text("The \(noun) is for the \(tail.joined(separator: " and the ")).")
                 ),
-            ]).text + "\n"
+            ]).written + "\n"
         }.joined()
     }
 
@@ -55,11 +56,11 @@ struct Workbench {
             func answer(_ start: Int, _ length: Int) -> String {
                 (0...length).map { nouns[(start + $0) % nouns.count] }.joined(separator: " and ")
             }
-            return JSONLine([
-                ("prompt", .string("What is \(i)?")),
-                ("chosen", .string("The \(answer(i, i * 5 % 7)).")),
-                ("rejected", .string("A \(answer(i + 3, i * 3 % 5)).")),
-            ]).text + "\n"
+            return JSONValue.fields([
+                ("prompt", .text("What is \(i)?")),
+                ("chosen", .text("The \(answer(i, i * 5 % 7)).")),
+                ("rejected", .text("A \(answer(i + 3, i * 3 % 5)).")),
+            ]).written + "\n"
         }.joined()
     }
 

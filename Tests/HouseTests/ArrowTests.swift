@@ -15,10 +15,10 @@ struct ArrowTests {
         "Text": ["Basics", "Formats", "JSON"],
         "Rows": ["Basics", "CZstd", "Text", "JSON"],
         "Grammar": ["Basics", "JSON"],
-        "Models": ["Basics", "Tensors", "Formats"],
+        "Models": ["Basics", "Tensors", "Formats", "JSON"],
         "Training": ["Basics", "Tensors", "Formats", "Models", "Text", "Rows", "JSON", "CZstd"],
         "Network": ["Basics", "CSystem"],
-        "Coordination": ["Basics"],
+        "Coordination": ["Basics", "JSON"],
         "Launch": ["Basics", "JSON", "CSystem"],
         "Hub": ["Basics", "JSON", "Launch"],
         "Watch": [
@@ -27,7 +27,7 @@ struct ArrowTests {
         ],
         "Cluster": [
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
-            "Rows",
+            "Rows", "JSON",
         ],
         // Neither these three know how training goes, nor does it know them.
         "Inference": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON", "Formats"],

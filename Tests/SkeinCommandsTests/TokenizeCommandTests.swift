@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTestSupport
 import SkeinText
 import Testing
@@ -109,9 +110,9 @@ import Testing
         let lines = found.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 3)
         #expect(lines[0] == lines[1])
-        #expect(lines[0].hasSuffix(",\"text\":\(JSONLine.quote(rendered))}"))
+        #expect(lines[0].hasSuffix(",\"text\":\(JSONValue.quoted(rendered))}"))
         #expect(lines[0].hasPrefix("{\"ids\":[1,"))
-        let closed = JSONLine.quote("<|im_start|>user\nhe<|im_end|>\n")
+        let closed = JSONValue.quoted("<|im_start|>user\nhe<|im_end|>\n")
         #expect(lines[2].hasSuffix(",\"text\":\(closed)}"))
     }
 
@@ -160,7 +161,7 @@ import Testing
             let found = try tokenize(["--decode"] + words, input: Array(ids.utf8))
             #expect(found.output == text + "\n")
             let json = try tokenize(["--decode", "--json"] + words, input: Array(ids.utf8))
-            #expect(json.output == "{\"text\":\(JSONLine.quote(text))}\n")
+            #expect(json.output == "{\"text\":\(JSONValue.quoted(text))}\n")
         }
         #expect(try tokenize(["--decode", " 1,\n2  0 "]).output.hasSuffix("<|endoftext|>\n"))
         #expect(try tokenize(["--decode", ""]).output == "\n")

@@ -28,14 +28,14 @@ struct JSONWriterTests {
         #expect(JSONValue.quoted("") == "\"\"")
     }
 
-    @Test("an object has a line for each field, and one for each field of an object in it")
+    @Test("an object has a line for each field, and as many objects in it are broken as wanted")
     func lines() {
         let value = JSONValue.fields([
             ("a", .integer(1)), ("b", .list([.fields([("x", .null)]), .text("\n")])),
             ("c", .fields([("d", .decimal(0.5)), ("e", .object([])), ("f", .list([]))])),
         ])
         #expect(
-            value.lines() == """
+            value.lines(levels: 2) == """
                 {
                   "a": 1,
                   "b": [{"x":null},"\\n"],
@@ -47,8 +47,15 @@ struct JSONWriterTests {
                 }
                 """)
         #expect(
-            JSONValue.fields([("a", .bool(true))]).lines(indent: 2) == "{\n    \"a\": true\n  }")
+            value.lines() == """
+                {
+                  "a": 1,
+                  "b": [{"x":null},"\\n"],
+                  "c": {"d":0.5,"e":{},"f":[]}
+                }
+                """)
         #expect(JSONValue.integer(1).lines() == "1")
+        #expect(JSONValue.list([.decimal(2), .decimal(.nan), .decimal(1e-7)]).written == "[2,null,1e-07]")
         #expect(value.spaced().hasPrefix(#"{"a": 1, "b": [{"x": null}, "\n"], "c": {"d": 0.5"#))
     }
 }

@@ -20,20 +20,20 @@ struct SessionRecord {
     private static let mostBytes = 1 << 20
 
     func write(to path: String) throws {
-        let line = JSONLine([
-            ("version", .integer(Self.version)), ("date", .number(date.timeIntervalSince1970)),
-            ("working_directory", workingDirectory.map { .string($0) } ?? .null),
-            ("model", .string(model)), ("data", .string(data)),
+        let line = JSONValue.fields([
+            ("version", .integer(Self.version)), ("date", .decimal(date.timeIntervalSince1970)),
+            ("working_directory", workingDirectory.map { .text($0) } ?? .null),
+            ("model", .text(model)), ("data", .text(data)),
             ("keeps_tokens", .bool(keepsTokens)),
             (
                 "configuration",
-                .object(
+                .fields(
                     configuration.fields.filter { field in
                         !automatic.contains { $0.rawValue == field.0 }
                     })
             ),
         ])
-        try AtomicFile.write(line.text + "\n", to: path)
+        try AtomicFile.write(line.written + "\n", to: path)
     }
 
     /// Reads what a directory tells of its session; a run of `skein train` is one, too.

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// A prompt and what the model should answer.
 public struct PromptCompletion: Sendable, Hashable, Codable {
@@ -41,10 +42,10 @@ extension TrainingPairs {
         try TrainingPairs.pairs(pairs).check()
         try AtomicFile.write(to: path, access: .own) { output in
             for pair in pairs {
-                let line = JSONLine([
-                    ("prompt", .string(pair.prompt)), ("completion", .string(pair.completion)),
+                let line = JSONValue.fields([
+                    ("prompt", .text(pair.prompt)), ("completion", .text(pair.completion)),
                 ])
-                try Array((line.text + "\n").utf8).withUnsafeBytes { try output.append($0) }
+                try Array((line.written + "\n").utf8).withUnsafeBytes { try output.append($0) }
             }
         }
     }

@@ -200,7 +200,7 @@ package struct OptionDescription: Sendable {
     package typealias Join = @Sendable (String, String) throws(JoinProblem) -> String
     /// Makes one text of those of two occurrences; nil for an option of which the last one counts.
     package fileprivate(set) var join: Join?
-    private let value: @Sendable (String) -> JSONLine.Value?
+    private let value: @Sendable (String) -> JSONValue?
 
     /// The value that is decided by a rule.
     package static let automatic = "auto"
@@ -209,8 +209,8 @@ package struct OptionDescription: Sendable {
     package func isAutomatic(_ text: String) -> Bool { rule != nil && text == Self.automatic }
 
     /// The value of a text as JSON, or nil when the text is not accepted.
-    package func json(_ text: String) -> JSONLine.Value? {
-        isAutomatic(text) ? .string(Self.automatic) : value(text)
+    package func json(_ text: String) -> JSONValue? {
+        isAutomatic(text) ? .text(Self.automatic) : value(text)
     }
 
     init<Value>(

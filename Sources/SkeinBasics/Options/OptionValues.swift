@@ -38,7 +38,7 @@ package protocol AnyOption: Sendable {
     /// The value of a text, for `OptionValues` to keep; nil when it is not accepted.
     func kept(_ text: String) -> (any Sendable)?
     /// A kept value as JSON; the default when there is none. Null for an optional one without.
-    func json(_ kept: (any Sendable)?) -> JSONLine.Value
+    func json(_ kept: (any Sendable)?) -> JSONValue
 }
 
 /// A value without its type: a box, since a cast would see through an optional.
@@ -51,7 +51,7 @@ extension Option: AnyOption {
         format.read(text).map { Kept(value: $0) }
     }
 
-    package func json(_ kept: (any Sendable)?) -> JSONLine.Value {
+    package func json(_ kept: (any Sendable)?) -> JSONValue {
         format.json(value(kept))
     }
 
@@ -99,7 +99,7 @@ package struct OptionValues<Table: OptionTable>: Sendable, Equatable {
         return true
     }
 
-    package func json(of option: any AnyOption) -> JSONLine.Value {
+    package func json(of option: any AnyOption) -> JSONValue {
         option.json(kept[option.description.name])
     }
 
@@ -107,7 +107,7 @@ package struct OptionValues<Table: OptionTable>: Sendable, Equatable {
     package func text(of option: any AnyOption) -> String? { json(of: option).optionText }
 
     /// Options by name, in their order, as run.json has them.
-    package var fields: [JSONLine.Field] {
+    package var fields: [(String, JSONValue)] {
         named.map { ($0.description.name, json(of: $0)) }
     }
 
@@ -127,23 +127,6 @@ package struct OptionValues<Table: OptionTable>: Sendable, Equatable {
 
     package static func == (left: Self, right: Self) -> Bool {
         Table.options.allSatisfy { left.text(of: $0) == right.text(of: $0) }
-    }
-}
-
-extension JSONLine.Value {
-    /// The value as the command line has it; nil for null and for what no option is.
-    package var optionText: String? {
-        switch self {
-        case .string(let text): text
-        case .integer(let number): String(number)
-        case .number(let number): JSONLine.render(.number(number))
-        case .bool(let flag): flag ? "on" : "off"
-        case .array(let items):
-            items.map { item in
-                if case .string(let text) = item { text } else { JSONLine.render(item) }
-            }.joined(separator: ",")
-        case .null, .object: nil
-        }
     }
 }
 

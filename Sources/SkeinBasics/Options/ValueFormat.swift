@@ -1,3 +1,5 @@
+import SkeinJSON
+
 /// How the text of an argument becomes a value, and how an error says what would have been right.
 package struct ValueFormat<Value: Sendable>: Sendable {
     /// What help prints behind the option's name, for instance `N`.
@@ -11,12 +13,12 @@ package struct ValueFormat<Value: Sendable>: Sendable {
     /// The value, or nil when the text is not one.
     package let read: @Sendable (String) -> Value?
     /// The value as `--print-config` and run.json have it.
-    package let json: @Sendable (Value) -> JSONLine.Value
+    package let json: @Sendable (Value) -> JSONValue
 
     package init(
         placeholder: String, accepted: String, choices: [String] = [], isPath: Bool = false,
         read: @escaping @Sendable (String) -> Value?,
-        json: @escaping @Sendable (Value) -> JSONLine.Value
+        json: @escaping @Sendable (Value) -> JSONValue
     ) {
         self.placeholder = placeholder
         self.accepted = accepted
@@ -71,11 +73,11 @@ extension ValueFormat where Value == Double {
                 else { return nil }
                 return value.isFinite && isAccepted(value) ? value : nil
             },
-            json: { .number($0) })
+            json: { .decimal($0) })
     }
 
     private static func decimal(_ number: Double) -> String {
-        JSONLine.render(.number(number))
+        JSONValue.decimal(number).written
     }
 }
 
@@ -83,14 +85,14 @@ extension ValueFormat where Value == String {
     /// Any text, the empty one too.
     package static func text(_ placeholder: String) -> ValueFormat {
         ValueFormat(
-            placeholder: placeholder, accepted: "a text", read: { $0 }, json: { .string($0) })
+            placeholder: placeholder, accepted: "a text", read: { $0 }, json: { .text($0) })
     }
 
     /// A path; it is looked at when it is used.
     package static func path(_ placeholder: String = "PATH") -> ValueFormat {
         ValueFormat(
             placeholder: placeholder, accepted: "a path", isPath: true,
-            read: { $0.isEmpty || $0.contains("\0") ? nil : $0 }, json: { .string($0) })
+            read: { $0.isEmpty || $0.contains("\0") ? nil : $0 }, json: { .text($0) })
     }
 }
 
@@ -124,7 +126,7 @@ extension ValueFormat where Value == Duration {
         ValueFormat(
             placeholder: "TIME", accepted: "a time like 500ms, 60s, 5m or 1h",
             read: { DurationText.duration(of: $0) },
-            json: { .string(DurationText.text(of: $0)) })
+            json: { .text(DurationText.text(of: $0)) })
     }
 }
 
@@ -135,7 +137,7 @@ where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == Strin
         let words = Value.allCases.map(\.rawValue)
         return ValueFormat(
             placeholder: words.joined(separator: "|"), accepted: Words.either(words),
-            choices: words, read: { Value(rawValue: $0) }, json: { .string($0.rawValue) })
+            choices: words, read: { Value(rawValue: $0) }, json: { .text($0.rawValue) })
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinRows
 import SkeinTraining
 import Synchronization
@@ -167,7 +168,7 @@ package final class RunBoard: Sendable {
     /// What is new since `mark`; see `RunHistory.json`.
     package func history(
         after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]
-    ) -> JSONLine? {
+    ) -> JSONValue? {
         state.withLock { $0.history }.json(after: &mark, timeline: timeline)
     }
 

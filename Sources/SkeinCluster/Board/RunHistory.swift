@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinTraining
 
 /// A run's curves and samples so far, for people who look.
@@ -77,7 +78,7 @@ extension RunHistory {
     /// kept. As JSON on one line: columns of numbers.
     func json(
         after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]
-    ) -> JSONLine? {
+    ) -> JSONValue? {
         var from = mark ?? HistoryMark()
         let isWhole = mark == nil || from.stride != stride
         if isWhole { from = HistoryMark(stride: stride) }
@@ -94,43 +95,43 @@ extension RunHistory {
         let isEmpty =
             newPoints.isEmpty && newValidations.isEmpty && newSamples.isEmpty && newRounds.isEmpty
         guard isWhole || !isEmpty else { return nil }
-        func column(_ value: (Point) -> JSONLine.Value) -> JSONLine.Value {
-            .array(newPoints.map(value))
+        func column(_ value: (Point) -> JSONValue) -> JSONValue {
+            .list(newPoints.map(value))
         }
-        return JSONLine([
+        return JSONValue.fields([
             ("whole", .bool(isWhole)), ("stride", .integer(stride)),
             (
                 "steps",
-                .object([
-                    ("step", column { .integer($0.step) }), ("loss", column { .number($0.loss) }),
-                    ("learning_rate", column { .number($0.learningRate) }),
-                    ("gradient_norm", column { .number($0.gradientNorm) }),
-                    ("tokens_per_second", column { .number($0.tokensPerSecond) }),
-                    ("seconds", column { .number($0.seconds) }),
+                .fields([
+                    ("step", column { .integer($0.step) }), ("loss", column { .decimal($0.loss) }),
+                    ("learning_rate", column { .decimal($0.learningRate) }),
+                    ("gradient_norm", column { .decimal($0.gradientNorm) }),
+                    ("tokens_per_second", column { .decimal($0.tokensPerSecond) }),
+                    ("seconds", column { .decimal($0.seconds) }),
                     ("workers", column { .integer($0.workers) }),
                 ])
             ),
             (
                 "validations",
-                .object([
-                    ("step", .array(newValidations.map { .integer($0.step) })),
+                .fields([
+                    ("step", .list(newValidations.map { .integer($0.step) })),
                     (
                         "validation_loss",
-                        .array(newValidations.map { $0.loss.map { .number($0) } ?? .null })
+                        .list(newValidations.map { $0.loss.map { .decimal($0) } ?? .null })
                     ),
                 ])
             ),
             (
                 "samples",
-                .array(
+                .list(
                     newSamples.map { sample in
-                        .object([
-                            ("step", .integer(sample.step)), ("prompt", .string(sample.prompt)),
-                            ("text", sample.text.map { .string($0) } ?? .null),
+                        .fields([
+                            ("step", .integer(sample.step)), ("prompt", .text(sample.prompt)),
+                            ("text", sample.text.map { .text($0) } ?? .null),
                         ])
                     })
             ),
-            ("rounds", .array(newRounds.map(\.json))),
+            ("rounds", .list(newRounds.map(\.json))),
         ])
     }
 }

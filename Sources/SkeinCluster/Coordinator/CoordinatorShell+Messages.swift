@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinNetwork
 import SkeinTraining
 
@@ -122,7 +123,7 @@ extension CoordinatorShell {
             facts(
                 .joined,
                 [
-                    ("worker", .string(hello.name)), ("address", .string(peer.address)),
+                    ("worker", .text(hello.name)), ("address", .text(peer.address)),
                     ("threads", .integer(Int(ready.threads))),
                 ]))
         handle(
@@ -161,12 +162,12 @@ extension CoordinatorShell {
             guard let peer = peers[id], round?.number == key.round else { return }
             note(
                 .leased, worker: peer.name, of: key,
-                [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
+                [("attempt", .integer(Int(attempt))), ("reason", .text("\(reason)"))])
             peer.attempts[key] = attempt
             carryOut(parameterQueue.lease(id, key, attempt: attempt))
         case .cancel(let id, let key, let reason):
             guard let peer = peers[id] else { return }
-            note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
+            note(.cancelled, worker: peer.name, of: key, [("reason", .text("\(reason)"))])
             guard parameterQueue.cancelled(id, key) else { return }
             peer.connection?.send(.cancellation(Cancellation(key: key)))
             replays.cancel(ReplayQueue.Request(peer: id, key: key))

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinTraining
 
 // What the run's thread asks for, through `ShellHandle`.
@@ -11,7 +12,7 @@ extension CoordinatorShell {
             .opened,
             [
                 ("round", .integer(Int(clamping: round.number))),
-                ("step", .integer(round.step)), ("label", .string("\(round.label)")),
+                ("step", .integer(round.step)), ("label", .text("\(round.label)")),
                 ("pieces", .integer(round.rows.count)),
             ])
         let newest =
@@ -72,7 +73,7 @@ extension CoordinatorShell {
                 .accepted, worker: received.worker, of: key,
                 [("attempt", .integer(Int(received.result.attempt)))])
         case .refused(let detail), .doubtful(let detail):
-            note(.refused, worker: received.worker, of: key, [("how", .string(detail))])
+            note(.refused, worker: received.worker, of: key, [("how", .text(detail))])
         }
         judged = received
         handle(.checked(received.peer, key, outcome))

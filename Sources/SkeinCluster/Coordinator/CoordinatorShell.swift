@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinNetwork
 import SkeinTraining
 
@@ -344,7 +345,7 @@ final class CoordinatorShell {
         if wasPreparing { handle(.left(peer.id, departure)) }
         guard wasMember else { return }
         switch departure {
-        case .lost(let how): note(.lost, worker: peer.name, [("how", .string(how))])
+        case .lost(let how): note(.lost, worker: peer.name, [("how", .text(how))])
         case .goodbye: note(.left, worker: peer.name)
         }
         handle(.left(peer.id, departure))
@@ -379,11 +380,11 @@ extension CoordinatorShell {
     /// Logs a fact, only with `--log-format json`: there are too many for people.
     func note(
         _ fact: Fact, worker: String? = nil, of key: WorkKey? = nil,
-        _ more: @autoclosure () -> [JSONLine.Field] = []
+        _ more: @autoclosure () -> [(String, JSONValue)] = []
     ) {
         guard log.format == .json else { return }
-        var fields: [JSONLine.Field] = []
-        if let worker { fields.append(("worker", .string(worker))) }
+        var fields: [(String, JSONValue)] = []
+        if let worker { fields.append(("worker", .text(worker))) }
         if let key {
             fields.append(("round", .integer(Int(clamping: key.round))))
             fields.append(("micro_batch", .integer(Int(key.index))))
@@ -392,8 +393,8 @@ extension CoordinatorShell {
     }
 
     /// The fields of a fact's line.
-    func facts(_ fact: Fact, _ more: [JSONLine.Field]) -> [JSONLine.Field] {
+    func facts(_ fact: Fact, _ more: [(String, JSONValue)]) -> [(String, JSONValue)] {
         // Not the time of the loop's turn: the time between facts should show.
-        [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
+        [("event", .text(fact.rawValue)), ("seconds", .decimal(sinceStart / .seconds(1)))] + more
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// What this process uses, as the system counts it.
 package enum ProcessFigures {
@@ -99,12 +100,12 @@ package enum ReadyLine {
     package static func tell(_ log: Log) {
         guard let seconds = ProcessFigures.secondsSinceStart,
             let processor = ProcessFigures.processorSeconds
-        else { return log.info("ready", [("event", .string("ready"))]) }
+        else { return log.info("ready", [("event", .text("ready"))]) }
         log.info(
             String(format: "ready after %.2f s, %.2f s of processor time", seconds, processor),
             [
-                ("event", .string("ready")), ("seconds", .number(seconds)),
-                ("processor_seconds", .number(processor)),
+                ("event", .text("ready")), ("seconds", .decimal(seconds)),
+                ("processor_seconds", .decimal(processor)),
             ])
     }
 }

@@ -68,7 +68,7 @@ struct ConfigurationFile {
         guard let text = flag ?? option.text(of: field.value) else {
             throw bad("an object or a mixed list")
         }
-        guard option.refusal(of: text) == nil else { throw bad(JSONLine.quote(text)) }
+        guard option.refusal(of: text) == nil else { throw bad(JSONValue.quoted(text)) }
         return text
     }
 }

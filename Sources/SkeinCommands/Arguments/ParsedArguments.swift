@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A parsed command line: every text in it is accepted by its option.
 package struct ParsedArguments: Sendable {
@@ -71,12 +72,11 @@ package struct ParsedArguments: Sendable {
         let shown = table.options.filter {
             !GeneralFlags.names.contains($0.name) && !$0.isRetired
         }
-        let lines = shown.map { option in
+        let fields = shown.map { option in
             let usual = option.rule == nil ? option.fallback : OptionDescription.automatic
             let text = texts[option.name] ?? (option.isFlag ? "false" : usual)
-            let value = text.flatMap(option.json) ?? .null
-            return "  " + JSONLine.quote(option.name) + ": " + JSONLine.render(value)
+            return (option.name, text.flatMap(option.json) ?? .null)
         }
-        return "{\n" + lines.joined(separator: ",\n") + "\n}"
+        return JSONValue.fields(fields).lines()
     }
 }

@@ -173,8 +173,8 @@ struct RunRecord {
                 if option.name == epochs, hasSteps { return nil }
                 guard let text = texts[option.name],
                     option.rule != nil
-                        || option.json(text).map(JSONLine.render)
-                            != option.fallback.flatMap(option.json).map(JSONLine.render)
+                        || option.json(text).map(\.written)
+                            != option.fallback.flatMap(option.json).map(\.written)
                 else { return nil }
                 return (option.name, option.isFlag ? "" : text)
             }
@@ -196,12 +196,12 @@ struct RunRecord {
         }
 
         /// The same for programs.
-        var fields: [JSONLine.Field] {
+        var fields: [(String, JSONValue)] {
             [
-                ("event", .string("recorded")), ("record", .string(path)),
+                ("event", .text("recorded")), ("record", .text(path)),
                 (
                     "options",
-                    .object(told.map { ($0.name, .string($0.text.isEmpty ? "true" : $0.text)) })
+                    .fields(told.map { ($0.name, .text($0.text.isEmpty ? "true" : $0.text)) })
                 ),
             ]
         }

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinJSON
 import SkeinTraining
 
 /// Options of the commands that start a cluster or ask for its status.
@@ -77,7 +78,7 @@ extension ValueFormat where Value == String {
     static var workerName: ValueFormat {
         ValueFormat(
             placeholder: "S", accepted: WorkerName.accepted,
-            read: { WorkerName.isValid($0) ? $0 : nil }, json: { .string($0) })
+            read: { WorkerName.isValid($0) ? $0 : nil }, json: { .text($0) })
     }
 }
 
@@ -89,7 +90,7 @@ extension ValueFormat where Value == Duration {
             read: { text in
                 DurationText.duration(of: text).flatMap { $0 > PeerTimeouts.lost ? $0 : nil }
             },
-            json: { .string(DurationText.text(of: $0)) })
+            json: { .text(DurationText.text(of: $0)) })
     }
 }
 
@@ -126,6 +127,6 @@ extension ValueFormat where Value == Endpoint {
     static func endpoint(_ host: String, _ port: Int) -> ValueFormat {
         ValueFormat(
             placeholder: "HOST:PORT", accepted: "HOST:PORT, such as \(host):\(port)",
-            read: { Endpoint($0, defaultPort: port) }, json: { .string($0.text) })
+            read: { Endpoint($0, defaultPort: port) }, json: { .text($0.text) })
     }
 }

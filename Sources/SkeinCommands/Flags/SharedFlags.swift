@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// Options that several commands share.

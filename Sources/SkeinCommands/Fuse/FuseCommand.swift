@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -169,7 +170,7 @@ extension ValueFormat where Value == ElementType {
         return ValueFormat(
             placeholder: "TYPE", accepted: Words.either(words), choices: words,
             read: { text in types.first { $0.name == text.uppercased() } },
-            json: { .string($0.name) })
+            json: { .text($0.name) })
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 
 /// What `skein fuse` says at its end.
@@ -46,29 +47,29 @@ enum FuseText {
 
     static func fields(
         _ report: FuseReport, _ comparison: FusedComparison?, _ path: String
-    ) -> [JSONLine.Field] {
-        var fields: [JSONLine.Field] = [
-            ("output", .string(path)), ("files", .array(report.files.map { .string($0) })),
+    ) -> [(String, JSONValue)] {
+        var fields: [(String, JSONValue)] = [
+            ("output", .text(path)), ("files", .list(report.files.map { .text($0) })),
             ("bytes", .integer(report.byteCount)), ("tensors", .integer(report.tensorCount)),
             (
                 "types",
-                .object(
+                .fields(
                     report.types.sorted { $0.count > $1.count }
                         .map { ($0.type.name, .integer($0.count)) })
             ), ("changed", .integer(report.changedCount)),
             ("copied", .integer(report.copiedCount)),
             (
                 "other_types",
-                .object(report.otherTypes.map { ($0.name, .string($0.type.name)) })
-            ), ("relative_rms_error", .number(report.deviation.relative)),
+                .fields(report.otherTypes.map { ($0.name, .text($0.type.name)) })
+            ), ("relative_rms_error", .decimal(report.deviation.relative)),
         ]
         if let worst = report.worst {
             fields.append(
                 (
                     "worst",
-                    .object([
-                        ("tensor", .string(worst.name)),
-                        ("relative_rms_error", .number(worst.deviation.relative)),
+                    .fields([
+                        ("tensor", .text(worst.name)),
+                        ("relative_rms_error", .decimal(worst.deviation.relative)),
                     ])
                 ))
         }
@@ -76,10 +77,10 @@ enum FuseText {
         return fields + [
             (
                 "logits",
-                .object([
+                .fields([
                     ("positions", .integer(comparison.positions)),
-                    ("largest_difference", .number(comparison.largest)),
-                    ("largest", .number(comparison.scale)),
+                    ("largest_difference", .decimal(comparison.largest)),
+                    ("largest", .decimal(comparison.scale)),
                     ("equal_choices", .integer(comparison.equalChoices)),
                 ])
             )

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinHub
+import SkeinJSON
 
 /// Shows on standard error how far a download is: a line that is rewritten on a terminal, else a
 /// line every ten seconds.
@@ -30,7 +31,7 @@ struct HubProgress {
 
     private mutating func write(_ message: FetchMessage, _ now: ContinuousClock.Instant) {
         let text: String
-        var facts: [JSONLine.Field] = [("model", .string(name))]
+        var facts: [(String, JSONValue)] = [("model", .text(name))]
         switch message {
         case .progress(let done, let total, let received):
             // Nothing is known before the repository's files are listed.
@@ -40,7 +41,7 @@ struct HubProgress {
             facts += [("bytes", .integer(done)), ("total_bytes", .integer(total))]
         case .waiting(let file):
             text = "\(name)  waiting for another process that downloads \(file)"
-            facts.append(("waiting_for", .string(file)))
+            facts.append(("waiting_for", .text(file)))
         default: return
         }
         if rewrites {
@@ -49,10 +50,10 @@ struct HubProgress {
         } else if io.log.format == .text {
             io.writeError(text + "\n")
         } else {
-            let head: [JSONLine.Field] = [
-                ("level", .string("info")), ("message", .string("download")),
+            let head: [(String, JSONValue)] = [
+                ("level", .text("info")), ("message", .text("download")),
             ]
-            io.writeError(JSONLine(head + facts).text + "\n")
+            io.writeError(JSONValue.fields(head + facts).written + "\n")
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTraining
 
 extension Facts {
@@ -23,9 +24,9 @@ extension Facts {
         add("verified", .bool(true), shown: "every file matches manifest.json")
         add("step", state.step)
         add("epoch", state.epoch)
-        add("best_validation_loss", state.bestValidationLoss.map { .number($0) } ?? .null)
+        add("best_validation_loss", state.bestValidationLoss.map { .decimal($0) } ?? .null)
         if let accuracy = state.bestValidationAccuracy {
-            add("best_validation_accuracy", .number(accuracy))
+            add("best_validation_accuracy", accuracy)
         }
         add("best_step", state.bestStep)
         add("validations_since_best", state.validationsSinceBest)
@@ -40,17 +41,17 @@ extension Facts {
         let digest = try Self.digest(ofFile: AdapterFormat.of(path).weights(of: path))
         let adapter = try AdapterSummary(path: path)
         let configuration = adapter.configuration
-        add("format", .string(adapter.format.rawValue), shown: adapter.format.name)
+        add("format", .text(adapter.format.rawValue), shown: adapter.format.name)
         add(
             "rank", .integer(adapter.ranks.upperBound),
             shown: adapter.ranks.count == 1
                 ? nil : "\(adapter.ranks.lowerBound) to \(adapter.ranks.upperBound)")
-        add("alpha", .number(configuration.alpha))
-        add("scale", .number(adapter.scale))
-        add("dropout", .number(configuration.dropout))
-        add("target_modules", .array(adapter.modules.map { .string($0) }))
+        add("alpha", configuration.alpha)
+        add("scale", adapter.scale)
+        add("dropout", configuration.dropout)
+        add("target_modules", .list(adapter.modules.map { .text($0) }))
         add(
-            "layers", .array(adapter.layers.map { .integer($0) }),
+            "layers", .list(adapter.layers.map { .integer($0) }),
             shown: Self.ranges(adapter.layers) + " (\(adapter.layers.count))")
         add("base_model", configuration.baseModelName)
         if let origin = configuration.origin {
@@ -60,11 +61,11 @@ extension Facts {
         add("parameters", adapter.parameterCount)
         for matrix in AdapterTensorName.Matrix.allCases {
             let norm = Self.norm(adapter.matrices[matrix] ?? [:])
-            add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
+            add("norm_" + (matrix == .a ? "a" : "b"), .decimal(norm), shown: Figures.fixed(norm, 4))
         }
         if configuration.usesMagnitudes {
             let norm = Self.norm(adapter.matrices[.magnitude] ?? [:])
-            add("norm_magnitudes", .number(norm), shown: Figures.fixed(norm, 4))
+            add("norm_magnitudes", .decimal(norm), shown: Figures.fixed(norm, 4))
         }
         add("sha256", digest)
     }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinText
 
@@ -23,11 +24,11 @@ extension Facts {
         add("context_length", configuration.contextLength)
         add("vocabulary", configuration.vocabularySize)
         add("tied_embeddings", configuration.tiedEmbeddings)
-        add("rope_theta", .number(configuration.ropeTheta))
+        add("rope_theta", configuration.ropeTheta)
         add("rope_scaling", configuration.ropeFrequencyDivisors != nil)
         // The Float's own digits; converted to Double it would be 9.999999747378752e-06.
         let epsilon = Double("\(configuration.normEpsilon)") ?? 0
-        add("norm_epsilon", .number(epsilon))
+        add("norm_epsilon", epsilon)
         add("weight_bytes", .integer(model.weightBytes), shown: Figures.bytes(model.weightBytes))
         addTypes(of: try configuration.requiredTensors.map { try model.tensor($0.name) })
         addTokenizer(of: model)
@@ -48,11 +49,11 @@ extension Facts {
         if !others.isEmpty {
             add(
                 "other_types",
-                .object(
+                .fields(
                     others.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value.count)) }))
         }
         let metadata = file.metadata.sorted { $0.key < $1.key }
-        add("metadata", .object(metadata.map { ($0.key, .string($0.value)) }))
+        add("metadata", .fields(metadata.map { ($0.key, .text($0.value)) }))
         add("sha256", try Self.digest(ofFile: path))
     }
 
@@ -71,11 +72,11 @@ extension Facts {
         }.sorted { (-$0.numbers, $0.name) < (-$1.numbers, $1.name) }
         add(
             "tensor_types",
-            .object(
+            .fields(
                 types.map {
                     (
                         $0.name,
-                        .object([
+                        .fields([
                             ("tensors", .integer($0.tensors)), ("numbers", .integer($0.numbers)),
                         ])
                     )
@@ -115,6 +116,6 @@ extension Facts {
     private mutating func addProblem(_ name: String, _ error: any Error) {
         let what = ErrorReport.explanation(of: error).what
         add(name, .bool(true), shown: "not usable: \(what)")
-        add(name + "_problem", .string(what), shown: what)
+        add(name + "_problem", .text(what), shown: what)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTraining
 
 /// The files of a run directory, read only. Unlike `RunDirectory` this takes no lock and removes
@@ -47,9 +48,9 @@ extension Facts {
         if let digest = run.recipeDigest { add("recipe_sha256", digest) }
         add("configuration_sha256", run.configuration.digest.description)
         add(
-            "configuration", .object(run.configuration.fields),
-            shown: run.configuration.fields.filter { !Self.isNull($0.1) }
-                .map { "--\($0.0) \(Self.plain($0.1))" }.joined(separator: "\n"))
+            "configuration", .fields(run.configuration.fields),
+            shown: run.configuration.fields.filter { $0.1 != .null }
+                .map { "--\($0.0) \($0.1.optionText ?? $0.1.written)" }.joined(separator: "\n"))
         try addProgress(paths, run.configuration.usedBestMetric)
         try addCheckpoints(paths)
         try addResult(paths)
@@ -72,7 +73,7 @@ extension Facts {
         }
         add(
             "ledger",
-            .object([
+            .fields([
                 ("steps", .integer(report.steps)), ("micro_batches", .integer(report.microBatches)),
                 ("tokens", .integer(report.tokens)), ("loss_tokens", .integer(report.lossTokens)),
                 ("groups", .integer(report.groups)),
@@ -131,18 +132,18 @@ extension Facts {
         add("steps", last?.step ?? 0)
         add("epoch", last?.epoch ?? 0)
         add("tokens", tokens)
-        add("first_loss", first.map { .number($0.loss) } ?? .null)
-        add("last_loss", last.map { .number($0.loss) } ?? .null)
-        if let start { add("start_validation_loss", start.loss.map { .number($0) } ?? .null) }
-        add("best_validation_loss", best?.loss.map { .number($0) } ?? .null)
+        add("first_loss", first.map { .decimal($0.loss) } ?? .null)
+        add("last_loss", last.map { .decimal($0.loss) } ?? .null)
+        if let start { add("start_validation_loss", start.loss.map { .decimal($0) } ?? .null) }
+        add("best_validation_loss", best?.loss.map { .decimal($0) } ?? .null)
         if metric == .accuracy {
-            add("best_validation_accuracy", best?.tokenAccuracy.map { .number($0) } ?? .null)
+            add("best_validation_accuracy", best?.tokenAccuracy.map { .decimal($0) } ?? .null)
         }
         add("best_validation_step", best.map { .integer($0.step) } ?? .null)
     }
 
     private mutating func addCheckpoints(_ paths: RunPaths) throws {
-        var values: [JSONLine.Value] = []
+        var values: [JSONValue] = []
         var lines: [String] = []
         for step in try paths.checkpoints.steps() {
             var problem: String?
@@ -152,14 +153,14 @@ extension Facts {
                 problem = ErrorReport.explanation(of: error).what
             }
             values.append(
-                .object([
+                .fields([
                     ("step", .integer(step)), ("verified", .bool(problem == nil)),
-                    ("problem", problem.map { .string($0) } ?? .null),
+                    ("problem", problem.map { .text($0) } ?? .null),
                 ]))
             lines.append("step \(step): " + (problem ?? "verified"))
         }
         add(
-            "checkpoints", .array(values),
+            "checkpoints", .list(values),
             shown: lines.isEmpty ? "none" : lines.joined(separator: "\n"))
     }
 
@@ -169,20 +170,5 @@ extension Facts {
             return add("adapter_sha256", .null)
         }
         add("adapter_sha256", try Self.digest(ofFile: weights))
-    }
-
-    private static func isNull(_ value: JSONLine.Value) -> Bool {
-        if case .null = value { return true }
-        return false
-    }
-
-    /// A configuration value as it would be typed.
-    private static func plain(_ value: JSONLine.Value) -> String {
-        switch value {
-        case .string(let text): text
-        case .bool(let flag): flag ? "on" : "off"
-        case .array(let items): items.map(plain).joined(separator: ",")
-        default: JSONLine.render(value)
-        }
     }
 }

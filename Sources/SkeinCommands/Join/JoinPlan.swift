@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinLaunch
 import SkeinTraining
 
@@ -229,20 +230,20 @@ extension JoinPlan {
         return lines
     }
 
-    var json: [JSONLine.Field] {
-        func text(_ value: String?) -> JSONLine.Value { value.map { .string($0) } ?? .null }
-        func number(_ value: Int?) -> JSONLine.Value { value.map { .integer($0) } ?? .null }
+    var json: [(String, JSONValue)] {
+        func text(_ value: String?) -> JSONValue { value.map { .text($0) } ?? .null }
+        func number(_ value: Int?) -> JSONValue { value.map { .integer($0) } ?? .null }
         return [
             ("launcher", text(place?.launcher?.rawValue)), ("rank", number(place?.rank)),
             ("task_count", number(place?.count)), ("local_task_count", number(place?.localCount)),
             ("job", text(place?.job)), ("restarts", number(place?.restarts)),
-            ("hosts", .array((place?.hosts ?? []).map { .string($0) })),
-            ("role", .string(isCoordinator ? "coordinator" : "worker")),
+            ("hosts", .list((place?.hosts ?? []).map { .text($0) })),
+            ("role", .text(isCoordinator ? "coordinator" : "worker")),
             ("address", text(address?.text)), ("rendezvous", text(rendezvous?.directory)),
             ("token_file", text(tokenFile)), ("threads", .integer(threads)),
             ("local_workers", number(isCoordinator ? localWorkers : nil)),
             ("name", text(isCoordinator ? nil : name)), ("note", text(choice)),
-            ("warnings", .array(warnings.map { .string($0) })),
+            ("warnings", .list(warnings.map { .text($0) })),
         ]
     }
 }

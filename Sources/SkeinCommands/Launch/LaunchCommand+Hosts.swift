@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinLaunch
 import SkeinModels
 import SkeinTraining
@@ -29,7 +30,7 @@ extension LaunchCommand {
         switch io.log.format {
         case .text: io.writeError(CheckedHost.text(checked))
         case .json:
-            for host in checked { io.writeError(JSONLine(host.fields).text + "\n") }
+            for host in checked { io.writeError(JSONValue.fields(host.fields).written + "\n") }
         }
         try CheckedHost.require(checked, path: hosts.path)
         guard options.release != nil else { return [:] }
@@ -46,10 +47,10 @@ extension LaunchCommand {
             case .text: writeError("[launch] \(text)\n")
             case .json:
                 writeError(
-                    JSONLine([
-                        ("from", .string("launch")), ("level", .string("info")),
-                        ("message", .string(text)),
-                    ]).text + "\n")
+                    JSONValue.fields([
+                        ("from", .text("launch")), ("level", .text("info")),
+                        ("message", .text(text)),
+                    ]).written + "\n")
             }
         }
         let release = try options.release.map { try Release(path: $0) }

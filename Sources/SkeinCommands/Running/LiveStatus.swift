@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinWatch
 
 /// What `--status` and `--status-token-file` ask for.
@@ -48,6 +49,6 @@ struct LiveStatus: Sendable, Equatable {
         let more = tokenFile.map { "#token=SECRET, with the secret in \($0)" } ?? ""
         log.info(
             "status: \(server.url)\(more)",
-            [("event", .string("status")), ("url", .string(server.url))])
+            [("event", .text("status")), ("url", .text(server.url))])
     }
 }

@@ -1,5 +1,6 @@
 import Skein
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 import Synchronization
 
@@ -20,11 +21,11 @@ extension TrainingReporter {
         let advice = AccuracyAdvice.on(
             training: training, validation: validation,
             gotWorse: ending.outcome.keptStep < ending.outcome.step)
-        func number(_ value: Double?) -> JSONLine.Value { value.map { .number($0) } ?? .null }
-        let facts: [JSONLine.Field] = [
-            ("event", .string("advice")), ("training_accuracy", number(training.tokenAccuracy)),
+        func number(_ value: Double?) -> JSONValue { value.map { .decimal($0) } ?? .null }
+        let facts: [(String, JSONValue)] = [
+            ("event", .text("advice")), ("training_accuracy", number(training.tokenAccuracy)),
             ("validation_accuracy", number(validation?.tokenAccuracy)),
-            ("advice", .array(advice.map { .string($0.description) })),
+            ("advice", .list(advice.map { .text($0.description) })),
         ]
         guard !advice.isEmpty else {
             return info("advice: none, the accuracies are as they should be", facts)

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinTensors
@@ -61,8 +62,8 @@ final class TrainingReporter: Sendable {
         io.log.info(
             "what is not given: " + job.resolved.map(\.sentence).joined(separator: ", "),
             [
-                ("event", .string("resolved")),
-                ("options", .object(job.resolved.map { ($0.name, .string($0.text)) })),
+                ("event", .text("resolved")),
+                ("options", .fields(job.resolved.map { ($0.name, .text($0.text)) })),
             ])
     }
 
@@ -93,7 +94,7 @@ final class TrainingReporter: Sendable {
         io.log.info(
             "tokens: " + parts.joined(separator: ", "),
             [
-                ("event", .string("tokens")), ("cached_rows", .integer(origin.cachedRows)),
+                ("event", .text("tokens")), ("cached_rows", .integer(origin.cachedRows)),
                 ("encoded_rows", .integer(origin.encodedRows)),
             ])
         for warning in origin.warnings { io.log.warning(warning.text) }
@@ -128,7 +129,7 @@ final class TrainingReporter: Sendable {
             info(
                 step == 0
                     ? "resuming: no checkpoint" + beginning : "resuming after step \(step)",
-                [("event", .string("resumed")), ("step", .integer(step))])
+                [("event", .text("resumed")), ("step", .integer(step))])
         case .step(let metrics, let stepCount):
             let now = ContinuousClock.now
             let run = board.progress
@@ -161,16 +162,16 @@ final class TrainingReporter: Sendable {
                 Self.facts(of: metrics, isBest: isBest))
         case .sample(let sample):
             let answer =
-                sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"
+                sample.text.map { JSONValue.quoted($0) } ?? "nothing: the logits are not finite"
             info(
-                "step \(sample.step)  \(JSONLine.quote(sample.prompt)) -> \(answer)",
+                "step \(sample.step)  \(JSONValue.quoted(sample.prompt)) -> \(answer)",
                 Self.facts(of: sample))
         case .checkpoint(let step, let path):
             info(
                 "step \(step)  checkpoint \(path)",
                 [
-                    ("event", .string("checkpoint")), ("step", .integer(step)),
-                    ("path", .string(path)),
+                    ("event", .text("checkpoint")), ("step", .integer(step)),
+                    ("path", .text(path)),
                 ])
         case .ledgerDoubted(let error):
             warn(
@@ -183,14 +184,14 @@ final class TrainingReporter: Sendable {
             info(
                 "stopping early after step \(step): the best validation was at step \(best)",
                 [
-                    ("event", .string("stopped_early")), ("step", .integer(step)),
+                    ("event", .text("stopped_early")), ("step", .integer(step)),
                     ("best_step", .integer(best)),
                 ])
         case .noticed(let finding):
             warn(
                 finding.text,
                 [
-                    ("event", .string("noticed")), ("kind", .string(finding.kind.rawValue)),
+                    ("event", .text("noticed")), ("kind", .text(finding.kind.rawValue)),
                     ("step", .integer(finding.step)),
                 ])
         }
@@ -262,7 +263,7 @@ final class TrainingReporter: Sendable {
         return text
     }
 
-    func warn(_ text: String, _ facts: [JSONLine.Field] = []) {
+    func warn(_ text: String, _ facts: [(String, JSONValue)] = []) {
         state.withLock { $0.display.finishLine() }
         io.log.warning(text, facts)
     }
@@ -272,27 +273,27 @@ final class TrainingReporter: Sendable {
         io.panel?.end(board.progress)
     }
 
-    func info(_ text: String, _ facts: [JSONLine.Field]) {
+    func info(_ text: String, _ facts: [(String, JSONValue)]) {
         state.withLock { $0.display.finishLine() }
         io.log.info(text, facts)
     }
 
     /// What `--log-format json` has besides the sentence, under the names of metrics.jsonl.
-    static func facts(of metrics: ValidationMetrics, isBest: Bool) -> [JSONLine.Field] {
-        func number(_ value: Double?) -> JSONLine.Value { value.map { .number($0) } ?? .null }
+    static func facts(of metrics: ValidationMetrics, isBest: Bool) -> [(String, JSONValue)] {
+        func number(_ value: Double?) -> JSONValue { value.map { .decimal($0) } ?? .null }
         return [
-            ("event", .string("validation")), ("step", .integer(metrics.step)),
+            ("event", .text("validation")), ("step", .integer(metrics.step)),
             ("epoch", .integer(metrics.epoch)), ("validation_loss", number(metrics.loss)),
             ("validation_tokens", .integer(metrics.tokens)),
             ("validation_accuracy", number(metrics.tokenAccuracy)), ("is_best", .bool(isBest)),
         ]
     }
 
-    static func facts(of sample: SampleMetrics) -> [JSONLine.Field] {
+    static func facts(of sample: SampleMetrics) -> [(String, JSONValue)] {
         [
-            ("event", .string("sample")), ("step", .integer(sample.step)),
-            ("epoch", .integer(sample.epoch)), ("prompt", .string(sample.prompt)),
-            ("text", sample.text.map { .string($0) } ?? .null),
+            ("event", .text("sample")), ("step", .integer(sample.step)),
+            ("epoch", .integer(sample.epoch)), ("prompt", .text(sample.prompt)),
+            ("text", sample.text.map { .text($0) } ?? .null),
             ("tokens", .integer(sample.tokens)),
         ]
     }

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTraining
 import SkeinWatch
 
@@ -144,16 +145,16 @@ extension RunFolder {
     }
 
     /// One object on one line.
-    var json: JSONLine {
-        func number(_ value: Double?) -> JSONLine.Value {
-            value.flatMap { $0.isFinite ? .number($0) : nil } ?? .null
+    var json: JSONValue {
+        func number(_ value: Double?) -> JSONValue {
+            value.flatMap { $0.isFinite ? .decimal($0) : nil } ?? .null
         }
-        func count(_ value: Int?) -> JSONLine.Value { value.map { .integer($0) } ?? .null }
-        return JSONLine([
+        func count(_ value: Int?) -> JSONValue { value.map { .integer($0) } ?? .null }
+        return JSONValue.fields([
             (
                 "run",
-                .object([
-                    ("output", .string(path)), ("step", .integer(step)),
+                .fields([
+                    ("output", .text(path)), ("step", .integer(step)),
                     ("step_count", count(stepCount)), ("epoch", .integer(epoch)),
                     ("loss", number(lastLoss)), ("first_loss", number(firstLoss)),
                     ("validation_loss", number(lastValidation)),
@@ -161,11 +162,11 @@ extension RunFolder {
                     ("start_validation_loss", number(startValidation)),
                 ])
             ),
-            ("state", .string(state.rawValue)), ("why", .string(why)),
+            ("state", .text(state.rawValue)), ("why", .text(why)),
             ("checkpoint", count(checkpoint)),
             (
                 "adapter",
-                hasAdapter ? .string(FilePath.join(path, "adapter")) : .null
+                hasAdapter ? .text(FilePath.join(path, "adapter")) : .null
             ),
             ("seconds_since_write", number(age)),
         ])

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 
 /// One look at a run, however it was had, in the forms in which it is shown.
 struct StatusView: Sendable {
@@ -30,7 +31,7 @@ struct StatusView: Sendable {
 
     init(_ folder: RunFolder) {
         table = folder.text
-        (line, why, json) = (folder.line, folder.why, Array(folder.json.text.utf8))
+        (line, why, json) = (folder.line, folder.why, Array(folder.json.utf8))
         isOver = folder.state != .running
         isAtEnd = isOver
         mark = folder.line

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinTraining
@@ -137,8 +138,8 @@ final class SweepReporter: Sendable {
             if step > 0 { say(index, "resuming after step \(step)") }
             state.withLock { $0.steps[index] = step }
         case .sample(let sample):
-            let answer = sample.text.map { JSONLine.quote($0) } ?? "nothing"
-            say(index, "step \(sample.step)  \(JSONLine.quote(sample.prompt)) -> \(answer)")
+            let answer = sample.text.map { JSONValue.quoted($0) } ?? "nothing"
+            say(index, "step \(sample.step)  \(JSONValue.quoted(sample.prompt)) -> \(answer)")
         case .stoppedEarly(let step, let best):
             say(index, "leaves after step \(step): the best validation was at step \(best)")
         case .adapterRestored(let step):

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// What the runs of a sweep have ended with, for people and for machines.
@@ -113,22 +114,22 @@ struct SweepTable {
     /// One JSON object, as `sweep.json` has it.
     var json: String {
         let runs = rows.map { row in
-            JSONLine([
-                ("name", .string(row.name)),
+            JSONValue.fields([
+                ("name", .text(row.name)),
                 (
                     "recipe",
-                    .object(
-                        zip(options, row.settings).map { ($0, $1.map { .string($0) } ?? .null) })
+                    .fields(
+                        zip(options, row.settings).map { ($0, $1.map { .text($0) } ?? .null) })
                 ),
                 ("steps", .integer(row.steps)), ("complete", .bool(row.isComplete)),
                 ("best_step", .integer(row.keptStep)),
-                ("validation_loss", row.validationLoss.map { .number($0) } ?? .null),
-                ("test_loss", row.testLoss.map { .number($0) } ?? .null),
-                ("sha256", row.digest.map { .string($0) } ?? .null),
-                ("error", row.problem.map { .string($0) } ?? .null),
-            ]).text
+                ("validation_loss", row.validationLoss.map { .decimal($0) } ?? .null),
+                ("test_loss", row.testLoss.map { .decimal($0) } ?? .null),
+                ("sha256", row.digest.map { .text($0) } ?? .null),
+                ("error", row.problem.map { .text($0) } ?? .null),
+            ]).written
         }
-        return "{\"best\": \(best.map { JSONLine.quote($0.name) } ?? "null"), \"runs\": [\n  "
+        return "{\"best\": \(best.map { JSONValue.quoted($0.name) } ?? "null"), \"runs\": [\n  "
             + runs.joined(separator: ",\n  ") + "\n]}\n"
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 
 /// Shows progress on standard error: one line that is rewritten on a terminal, else a log line for
 /// each report, and nothing where a panel does.
@@ -36,17 +37,17 @@ struct ProgressDisplay: Sendable {
         } else if log.format == .text {
             write(text + "\n")
         } else {
-            let facts: [JSONLine.Field] = [
-                ("level", .string("info")), ("message", .string("step")),
+            let facts: [(String, JSONValue)] = [
+                ("level", .text("info")), ("message", .text("step")),
                 ("step", .integer(progress.run.step)), ("steps", .integer(progress.run.stepCount)),
                 ("epoch", .integer(progress.epoch)),
-                ("loss", progress.run.loss.map { .number($0) } ?? .null),
+                ("loss", progress.run.loss.map { .decimal($0) } ?? .null),
                 (
                     "tokens_per_second",
-                    progress.run.tokensPerSecond.map { .number($0) } ?? .null
+                    progress.run.tokensPerSecond.map { .decimal($0) } ?? .null
                 ),
             ]
-            write(JSONLine(facts).text + "\n")
+            write(JSONValue.fields(facts).written + "\n")
         }
     }
 

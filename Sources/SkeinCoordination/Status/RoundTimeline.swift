@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What happened in the last rounds: who computed what and when, and whose result came last.
 ///
@@ -116,25 +117,25 @@ package struct RoundTimeline: Sendable, Equatable {
 extension RoundTimeline.Entry {
     /// `{"label": …, "seconds": …, "spans": [[index, worker, attempt, from, to, ending], …]}`, short,
     /// since a page gets one for each step.
-    package var json: JSONLine.Value {
+    package var json: JSONValue {
         let (kind, step): (String, Int) =
             switch label {
             case .step(let step): ("step", step)
             case .validation(let step): ("validation", step)
             case .references: ("references", 0)
             }
-        return .object([
-            ("number", .integer(Int(clamping: number))), ("kind", .string(kind)),
-            ("step", .integer(step)), ("seconds", .number(seconds)), ("pieces", .integer(pieces)),
-            ("last", last.map { .string($0) } ?? .null), ("last_seconds", .number(lastSeconds)),
+        return .fields([
+            ("number", .integer(Int(clamping: number))), ("kind", .text(kind)),
+            ("step", .integer(step)), ("seconds", .decimal(seconds)), ("pieces", .integer(pieces)),
+            ("last", last.map { .text($0) } ?? .null), ("last_seconds", .decimal(lastSeconds)),
             ("spans_left_out", .integer(spansLeftOut)),
             (
                 "spans",
-                .array(
+                .list(
                     spans.map { span in
-                        .array([
-                            .integer(span.index), .string(span.worker), .integer(span.attempt),
-                            .number(span.from), .number(span.to), .string(span.ending.rawValue),
+                        .list([
+                            .integer(span.index), .text(span.worker), .integer(span.attempt),
+                            .decimal(span.from), .decimal(span.to), .text(span.ending.rawValue),
                         ])
                     })
             ),

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What a PEFT adapter_config.json says about a LoRA adapter.
 package struct AdapterConfiguration: Sendable, Equatable {
@@ -63,37 +64,37 @@ package struct AdapterConfiguration: Sendable, Equatable {
     /// auto_mapping, a dictionary that PEFT reads for models without a task alone: of a key that it
     /// does not know, it warns.
     func json(targets: [String]? = nil) -> String {
-        let layers: JSONLine.Value =
-            layersToTransform.map { .array($0.map { .integer($0) }) } ?? .null
-        let fields: [JSONLine.Field] = [
+        let layers: JSONValue =
+            layersToTransform.map { .list($0.map { .integer($0) }) } ?? .null
+        let fields: [(String, JSONValue)] = [
             (
                 "alpha_pattern",
-                .object(alphaPattern.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })
+                .fields(
+                    alphaPattern.sorted { $0.key < $1.key }.map { ($0.key, .decimal($0.value)) })
             ),
-            ("auto_mapping", origin.map { .object([("skein", .object($0.fields))]) } ?? .null),
-            ("base_model_name_or_path", baseModelName.isEmpty ? .null : .string(baseModelName)),
-            ("bias", .string("none")),
+            ("auto_mapping", origin.map { .fields([("skein", .fields($0.fields))]) } ?? .null),
+            ("base_model_name_or_path", baseModelName.isEmpty ? .null : .text(baseModelName)),
+            ("bias", .text("none")),
             ("fan_in_fan_out", .bool(false)),
             ("inference_mode", .bool(true)),
             ("init_lora_weights", .bool(true)),
             ("layers_pattern", .null),
             ("layers_to_transform", layers),
-            ("lora_alpha", .number(alpha)),
-            ("lora_dropout", .number(dropout)),
+            ("lora_alpha", .decimal(alpha)),
+            ("lora_dropout", .decimal(dropout)),
             ("modules_to_save", .null),
-            ("peft_type", .string("LORA")),
+            ("peft_type", .text("LORA")),
             ("r", .integer(rank)),
             (
                 "rank_pattern",
-                .object(rankPattern.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
+                .fields(rankPattern.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
             ),
-            ("revision", revision.map { .string($0) } ?? .null),
-            ("target_modules", .array((targets ?? targetModules).map { .string($0) })),
-            ("task_type", .string("CAUSAL_LM")),
+            ("revision", revision.map { .text($0) } ?? .null),
+            ("target_modules", .list((targets ?? targetModules).map { .text($0) })),
+            ("task_type", .text("CAUSAL_LM")),
             ("use_dora", .bool(usesMagnitudes)),
             ("use_rslora", .bool(usesRankStabilizedScale)),
         ]
-        let lines = fields.map { "  \(JSONLine.quote($0.0)): \(JSONLine.render($0.1))" }
-        return "{\n\(lines.joined(separator: ",\n"))\n}\n"
+        return JSONValue.fields(fields).lines() + "\n"
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What a run of Skein was made of, as its adapter's configuration says it. Equal runs give equal
 /// origins: there are no paths and no times.
@@ -71,39 +72,39 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     }
 
     /// Sorted, as in the file.
-    var fields: [JSONLine.Field] {
-        func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        var fields: [JSONLine.Field] = [
+    var fields: [(String, JSONValue)] {
+        func optional(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
+        var fields: [(String, JSONValue)] = [
             (
                 "base_model",
-                .object([
-                    ("name", .string(base.name)), ("revision", optional(base.revision)),
-                    ("sha256", .string(base.sha256)),
+                .fields([
+                    ("name", .text(base.name)), ("revision", optional(base.revision)),
+                    ("sha256", .text(base.sha256)),
                 ])
             )
         ]
         if let chatTemplateSHA256 {
-            fields.append((CodingKeys.chatTemplateSHA256.rawValue, .string(chatTemplateSHA256)))
+            fields.append((CodingKeys.chatTemplateSHA256.rawValue, .text(chatTemplateSHA256)))
         }
         if let data {
             fields.append(
                 (
                     "data",
-                    .object([
+                    .fields([
                         ("rows_sha256", optional(data.rowsSHA256)),
-                        ("sha256", .string(data.sha256)),
+                        ("sha256", .text(data.sha256)),
                     ])
                 ))
         }
         if let initAdapterSHA256 {
-            fields.append((CodingKeys.initAdapterSHA256.rawValue, .string(initAdapterSHA256)))
+            fields.append((CodingKeys.initAdapterSHA256.rawValue, .text(initAdapterSHA256)))
         }
         if let promptFormat {
-            fields.append((CodingKeys.promptFormat.rawValue, .string(promptFormat)))
+            fields.append((CodingKeys.promptFormat.rawValue, .text(promptFormat)))
         }
         if let recipe {
             let sorted = recipe.sorted { $0.key < $1.key }
-            fields.append(("recipe", .object(sorted.map { ($0.key, .string($0.value)) })))
+            fields.append(("recipe", .fields(sorted.map { ($0.key, .text($0.value)) })))
         }
         return fields
     }

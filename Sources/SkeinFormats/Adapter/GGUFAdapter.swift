@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A LoRA adapter as llama.cpp loads it and its converter of PEFT's adapters writes it: A and B of "blk.0.attn_q.weight" are "blk.0.attn_q.weight.lora_a" and ".lora_b".
 package struct GGUFAdapter: Sendable {
@@ -186,7 +187,7 @@ package struct GGUFAdapter: Sendable {
             metadata.append(("general.base_model.0.name", .string(configuration.baseModelName)))
         }
         if let origin = configuration.origin {
-            metadata.append((originField, .string(JSONLine(origin.fields).text)))
+            metadata.append((originField, .string(JSONValue.fields(origin.fields).written)))
         }
         let tensors = matrices.map { matrix in
             GGUFWriter.Tensor(

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A LoRA adapter as mlx-lm's `load_adapters` reads it: adapters.safetensors, whose matrices are the
 /// transposes of PEFT's, and adapter_config.json.
@@ -184,28 +185,27 @@ package enum MLXAdapter {
             return SafetensorsWriter.Tensor(
                 name: place + suffix, shape: [columns, rows], floats: floats)
         }
-        var fields: [JSONLine.Field] = [
-            ("fine_tune_type", .string(configuration.usesMagnitudes ? doraKind : "lora")),
+        var fields: [(String, JSONValue)] = [
+            ("fine_tune_type", .text(configuration.usesMagnitudes ? doraKind : "lora")),
             (
                 "lora_parameters",
-                .object([
-                    ("dropout", .number(configuration.dropout)),
-                    ("keys", .array(keys.sorted().map { .string($0) })),
-                    ("rank", .integer(configuration.rank)), ("scale", .number(scale)),
+                .fields([
+                    ("dropout", .decimal(configuration.dropout)),
+                    ("keys", .list(keys.sorted().map { .text($0) })),
+                    ("rank", .integer(configuration.rank)), ("scale", .decimal(scale)),
                 ])
             ),
             (
                 "model",
-                configuration.baseModelName.isEmpty ? .null : .string(configuration.baseModelName)
+                configuration.baseModelName.isEmpty ? .null : .text(configuration.baseModelName)
             ),
             ("num_layers", .integer(layerCount - lowest)),
         ]
-        if let origin = configuration.origin { fields.append(("skein", .object(origin.fields))) }
-        let lines = fields.map { "  \(JSONLine.quote($0.0)): \(JSONLine.render($0.1))" }
+        if let origin = configuration.origin { fields.append(("skein", .fields(origin.fields))) }
         try store.makeDirectory(directory)
         try SafetensorsWriter.write(transposed, metadata: ["format": "mlx"], to: path, in: store)
         try store.write(
-            "{\n\(lines.joined(separator: ",\n"))\n}\n",
+            JSONValue.fields(fields).lines() + "\n",
             to: "\(directory)/\(AdapterFiles.configurationName)")
     }
 }

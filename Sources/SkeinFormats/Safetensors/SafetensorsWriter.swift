@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Writes F32 safetensors files; equal tensors and metadata give equal bytes.
 package enum SafetensorsWriter {
@@ -50,10 +51,10 @@ package enum SafetensorsWriter {
     private static func header(
         _ sorted: [Tensor], metadata: [String: String], path: String
     ) throws -> [UInt8] {
-        var fields: [JSONLine.Field] = []
+        var fields: [(String, JSONValue)] = []
         if !metadata.isEmpty {
             let pairs = metadata.sorted { $0.key < $1.key }
-            fields.append(("__metadata__", .object(pairs.map { ($0.key, .string($0.value)) })))
+            fields.append(("__metadata__", .fields(pairs.map { ($0.key, .text($0.value)) })))
         }
         var offset = 0
         for (index, tensor) in sorted.enumerated() {
@@ -64,15 +65,15 @@ package enum SafetensorsWriter {
             fields.append(
                 (
                     tensor.name,
-                    .object([
-                        ("dtype", .string("F32")),
-                        ("shape", .array(tensor.shape.map { .integer($0) })),
-                        ("data_offsets", .array([.integer(offset), .integer(end)])),
+                    .fields([
+                        ("dtype", .text("F32")),
+                        ("shape", .list(tensor.shape.map { .integer($0) })),
+                        ("data_offsets", .list([.integer(offset), .integer(end)])),
                     ])
                 ))
             offset = end
         }
-        return framed(JSONLine(fields).text)
+        return framed(JSONValue.fields(fields).written)
     }
 
     /// The header `text` with its length before it, padded with spaces to a multiple of 8.

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Writes model.safetensors, or shards of at most a number of bytes with their index, from tensors
 /// that are made while they are written.
@@ -88,10 +89,10 @@ package struct ShardedSafetensors {
             tensors.map { ($0.name, name) }
         }.sorted { $0.0 < $1.0 }
         let total = shards.joined().reduce(0) { $0 + $1.byteCount }
-        return JSONLine([
-            ("metadata", .object([("total_size", .integer(total))])),
-            ("weight_map", .object(places.map { ($0.0, .string($0.1)) })),
-        ]).text + "\n"
+        return JSONValue.fields([
+            ("metadata", .fields([("total_size", .integer(total))])),
+            ("weight_map", .fields(places.map { ($0.0, .text($0.1)) })),
+        ]).written + "\n"
     }
 
     private static func padded(_ number: Int) -> String {
@@ -100,7 +101,7 @@ package struct ShardedSafetensors {
     }
 
     private static func header(_ tensors: [Tensor], path: String) throws -> [UInt8] {
-        var fields: [JSONLine.Field] = [("__metadata__", .object([("format", .string("pt"))]))]
+        var fields: [(String, JSONValue)] = [("__metadata__", .fields([("format", .text("pt"))]))]
         var names: Set<String> = []
         var offset = 0
         for tensor in tensors {
@@ -111,14 +112,14 @@ package struct ShardedSafetensors {
             fields.append(
                 (
                     tensor.name,
-                    .object([
-                        ("dtype", .string(tensor.elementType.name)),
-                        ("shape", .array(tensor.shape.map { .integer($0) })),
-                        ("data_offsets", .array([.integer(offset), .integer(end)])),
+                    .fields([
+                        ("dtype", .text(tensor.elementType.name)),
+                        ("shape", .list(tensor.shape.map { .integer($0) })),
+                        ("data_offsets", .list([.integer(offset), .integer(end)])),
                     ])
                 ))
             offset = end
         }
-        return SafetensorsWriter.framed(JSONLine(fields).text)
+        return SafetensorsWriter.framed(JSONValue.fields(fields).written)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// One hash, whichever processes compute or die: a short run in one process and in clusters that are
 /// left alone, and in clusters whose members are killed and stopped at random moments.
@@ -13,10 +14,10 @@ package final class ChaosBench {
 
         package var text: String { Self.text(title, "\(digest)", "ok", "\(Int(seconds)) s") }
 
-        package var json: [JSONLine.Field] {
+        package var json: [(String, JSONValue)] {
             [
-                ("case", .string(title)), ("sha256", .string("\(digest)")),
-                ("seconds", .number(seconds)),
+                ("case", .text(title)), ("sha256", .text("\(digest)")),
+                ("seconds", .decimal(seconds)),
             ]
         }
 

@@ -17,8 +17,11 @@ package struct PaceBench {
                 + "ratio \(Figures.fixed(ratio, 3))"
         }
 
-        package var json: [JSONLine.Field] {
-            [("alone", .number(alone)), ("cluster", .number(cluster)), ("ratio", .number(ratio))]
+        package var json: [(String, JSONValue)] {
+            [
+                ("alone", .decimal(alone)), ("cluster", .decimal(cluster)),
+                ("ratio", .decimal(ratio)),
+            ]
         }
     }
 

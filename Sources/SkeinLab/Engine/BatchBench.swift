@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCluster
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 
@@ -154,7 +155,7 @@ extension BatchBench {
             threads: threads ?? machine.cores, compute: compute, cacheType: cacheType)
         let result = try bench.run(effort)
         return BenchReport(
-            machine, [("model", .string(bench.model.path))] + result.json,
+            machine, [("model", .text(bench.model.path))] + result.json,
             [
                 "\(bench.model.path); \(compute.rawValue), cache \(cacheType.rawValue), "
                     + "\(Figures.count(result.threads, "thread")), answers of \(tokens) tokens "

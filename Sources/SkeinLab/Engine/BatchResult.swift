@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 
@@ -64,19 +65,19 @@ struct BatchResult: Sendable, Equatable {
             + Figures.seconds(longest)
     }
 
-    var json: [(String, JSONLine.Value)] {
+    var json: [(String, JSONValue)] {
         [
-            ("compute", .string(compute.rawValue)), ("cache_type", .string(cacheType.rawValue)),
+            ("compute", .text(compute.rawValue)), ("cache_type", .text(cacheType.rawValue)),
             ("threads", .integer(threads)), ("prompt_tokens", .integer(promptTokens)),
             ("tokens", .integer(tokens)), ("repetitions", .integer(runs[0].decode.count)),
             ("memory_bytes", .integer(memoryBytes)),
-            ("sequences", .array(runs.map { .integer($0.sequences) })),
-            ("tokens_per_second", .array(runs.map { .number(rate($0)) })),
-            ("by_processor_time", .array(runs.map { .number(processorRate($0)) })),
-            ("gain", .array(runs.map { .number(gain($0)) })),
-            ("share", .array(runs.map { .number(share($0)) })),
-            ("wait_seconds", .number(Measurement.median(of: waits))),
-            ("longest_wait_seconds", .number(waits.max() ?? 0)),
+            ("sequences", .list(runs.map { .integer($0.sequences) })),
+            ("tokens_per_second", .list(runs.map { .decimal(rate($0)) })),
+            ("by_processor_time", .list(runs.map { .decimal(processorRate($0)) })),
+            ("gain", .list(runs.map { .decimal(gain($0)) })),
+            ("share", .list(runs.map { .decimal(share($0)) })),
+            ("wait_seconds", .decimal(Measurement.median(of: waits))),
+            ("longest_wait_seconds", .decimal(waits.max() ?? 0)),
         ]
     }
 

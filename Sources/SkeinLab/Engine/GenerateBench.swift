@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinCluster
 import SkeinFormats
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 
@@ -117,7 +118,7 @@ extension GenerateBench {
         var result = bench.run(effort)
         result.peakBytes = ProcessFigures.peakResidentBytes.map { Int(clamping: $0) }
         return BenchReport(
-            machine, [("model", .string(bench.model.path))] + result.json,
+            machine, [("model", .text(bench.model.path))] + result.json,
             [
                 "\(bench.model.path); \(compute.rawValue), "
                     + "\(Figures.count(result.threads, "thread")), median of "

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 
 /// Prompts and answers of one model, measured.
@@ -56,26 +57,26 @@ struct GenerateResult: Sendable, Equatable {
         return wall > 0 ? timings.reduce(0) { $0 + $1.processorSeconds } / wall : 0
     }
 
-    var json: [(String, JSONLine.Value)] {
+    var json: [(String, JSONValue)] {
         [
-            ("compute", .string(compute.rawValue)), ("threads", .integer(threads)),
+            ("compute", .text(compute.rawValue)), ("threads", .integer(threads)),
             ("prompt_tokens", .integer(promptTokens)),
             ("tokens", .integer(tokens)), ("repetitions", .integer(decode.count)),
-            ("load_seconds", .number(load)),
-            ("prompt_tokens_per_second", .number(promptRate)),
-            ("prompt_spread", .number(promptTime.spread)),
-            ("flops_of_registers", .number(peakRate)),
-            ("prompt_limit", .number(promptLimit)),
-            ("prompt_share", .number(promptShare)),
-            ("prompt_by_processor_time", .number(processorRate(of: promptTokens, prompt))),
-            ("prompt_processor_presence", .number(processorPresence(prompt))),
-            ("decode_tokens_per_second", .number(decodeRate)),
-            ("decode_spread", .number(decodeTime.spread)),
+            ("load_seconds", .decimal(load)),
+            ("prompt_tokens_per_second", .decimal(promptRate)),
+            ("prompt_spread", .decimal(promptTime.spread)),
+            ("flops_of_registers", .decimal(peakRate)),
+            ("prompt_limit", .decimal(promptLimit)),
+            ("prompt_share", .decimal(promptShare)),
+            ("prompt_by_processor_time", .decimal(processorRate(of: promptTokens, prompt))),
+            ("prompt_processor_presence", .decimal(processorPresence(prompt))),
+            ("decode_tokens_per_second", .decimal(decodeRate)),
+            ("decode_spread", .decimal(decodeTime.spread)),
             ("bytes_per_token", .integer(bytesPerToken)),
-            ("memory_bytes_per_second", .number(memoryRate)),
-            ("decode_limit", .number(decodeLimit)), ("decode_share", .number(decodeShare)),
-            ("decode_by_processor_time", .number(processorRate(of: tokens, decode))),
-            ("decode_processor_presence", .number(processorPresence(decode))),
+            ("memory_bytes_per_second", .decimal(memoryRate)),
+            ("decode_limit", .decimal(decodeLimit)), ("decode_share", .decimal(decodeShare)),
+            ("decode_by_processor_time", .decimal(processorRate(of: tokens, decode))),
+            ("decode_processor_presence", .decimal(processorPresence(decode))),
             ("peak_bytes", peakBytes.map { .integer($0) } ?? .null),
         ]
     }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinTensors
 
 /// One kernel to measure, and which limit of the machine applies to it.
@@ -62,11 +63,11 @@ struct KernelResult: Sendable, Equatable {
         self.limit = limit
     }
 
-    var json: JSONLine.Value {
-        .object([
-            ("name", .string(name)), ("size", .string(size)), ("seconds", .number(seconds)),
-            ("rate", .number(rate)), ("limit", .number(limit)), ("unit", .string(unit + "/s")),
-            ("share", .number(share)),
+    var json: JSONValue {
+        .fields([
+            ("name", .text(name)), ("size", .text(size)), ("seconds", .decimal(seconds)),
+            ("rate", .decimal(rate)), ("limit", .decimal(limit)), ("unit", .text(unit + "/s")),
+            ("share", .decimal(share)),
         ])
     }
 

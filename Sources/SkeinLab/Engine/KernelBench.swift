@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 
@@ -100,7 +101,7 @@ extension KernelBench {
             .current(),
             [
                 ("tokens", .integer(tokens)), ("threads", .integer(1)),
-                ("kernels", .array(results.map(\.json))),
+                ("kernels", .list(results.map(\.json))),
             ],
             [
                 "one thread, sizes of SmolLM2-135M; the limit of a product is a loop in registers,",

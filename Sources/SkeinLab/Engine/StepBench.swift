@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinTensors
@@ -175,14 +176,14 @@ extension StepBench {
         return BenchReport(
             machine,
             [
-                ("model", .string(bench.model.path)),
-                ("weights", .string(bench.residence.rawValue)), ("threads", .integer(threads)),
+                ("model", .text(bench.model.path)),
+                ("weights", .text(bench.residence.rawValue)), ("threads", .integer(threads)),
                 ("rank", .integer(configuration.rank)),
-                ("compute", .string(configuration.compute.rawValue)),
-                ("target_modules", .array(targets.map { .string($0) })),
-                ("dropout", .number(configuration.dropout)),
+                ("compute", .text(configuration.compute.rawValue)),
+                ("target_modules", .list(targets.map { .text($0) })),
+                ("dropout", .decimal(configuration.dropout)),
                 ("micro_batch_tokens", .integer(microBatchTokens)),
-                ("mixes", .array(results.map(\.json))),
+                ("mixes", .list(results.map(\.json))),
             ],
             [
                 "\(bench.model.path), \(bench.residence.rawValue) weights",

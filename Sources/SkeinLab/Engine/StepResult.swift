@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Training steps over one mix of rows, measured.
 struct StepResult: Sendable, Equatable {
@@ -75,28 +76,28 @@ struct StepResult: Sendable, Equatable {
         whole > 0 ? part / whole : 0
     }
 
-    var json: JSONLine.Value {
-        .object([
-            ("mix", .string(mix.rawValue)), ("row_tokens", .array(rowTokens.map { .integer($0) })),
+    var json: JSONValue {
+        .fields([
+            ("mix", .text(mix.rawValue)), ("row_tokens", .list(rowTokens.map { .integer($0) })),
             ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
             ("threads", .integer(threads)), ("parameters", .integer(parameters)),
             ("repetitions", .integer(step.count)),
-            ("step_seconds", .number(stepTime.median)), ("step_spread", .number(stepTime.spread)),
-            ("tokens_per_second", .number(tokensPerSecond)),
+            ("step_seconds", .decimal(stepTime.median)), ("step_spread", .decimal(stepTime.spread)),
+            ("tokens_per_second", .decimal(tokensPerSecond)),
             ("operations", .integer(operations * threads)),
             ("wide_operations", .integer(wideOperations * threads)),
-            ("flops_in_step", .number(rate)),
-            ("products_seconds", .number(productsTime.median)),
-            ("products_spread", .number(productsTime.spread)),
-            ("flops_alone", .number(rateAlone)), ("share_alone", .number(shareAlone)),
-            ("flops_of_registers", .number(peakRate)), ("share", .number(share)),
-            ("processor_share", .number(processorShare)),
-            ("processor_presence", .number(processorPresence)),
-            ("wanted_share", .number(Self.wantedShare)),
-            ("hash_seconds", .number(hash.median)), ("hash_share", .number(hashShare)),
-            ("allowed_hash_share", .number(Self.allowedHashShare)),
-            ("reduction_seconds", .number(reduction.median)),
-            ("optimizer_seconds", .number(optimizer.median)),
+            ("flops_in_step", .decimal(rate)),
+            ("products_seconds", .decimal(productsTime.median)),
+            ("products_spread", .decimal(productsTime.spread)),
+            ("flops_alone", .decimal(rateAlone)), ("share_alone", .decimal(shareAlone)),
+            ("flops_of_registers", .decimal(peakRate)), ("share", .decimal(share)),
+            ("processor_share", .decimal(processorShare)),
+            ("processor_presence", .decimal(processorPresence)),
+            ("wanted_share", .decimal(Self.wantedShare)),
+            ("hash_seconds", .decimal(hash.median)), ("hash_share", .decimal(hashShare)),
+            ("allowed_hash_share", .decimal(Self.allowedHashShare)),
+            ("reduction_seconds", .decimal(reduction.median)),
+            ("optimizer_seconds", .decimal(optimizer.median)),
         ])
     }
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinText
@@ -74,13 +75,13 @@ struct TokenizeResult: Sendable, Equatable {
     var share: Double { limit > 0 ? rate / limit : 0 }
     var tokensPerSecond: Double { encoding.rate(of: tokens) }
 
-    var json: [JSONLine.Field] {
+    var json: [(String, JSONValue)] {
         [
             ("texts", .integer(texts)), ("bytes", .integer(bytes)), ("tokens", .integer(tokens)),
-            ("seconds", .number(encoding.median)), ("spread", .number(encoding.spread)),
-            ("bytes_per_second", .number(rate)), ("tokens_per_second", .number(tokensPerSecond)),
-            ("limit", .string("decoding every UTF-8 character of the same texts")),
-            ("limit_bytes_per_second", .number(limit)), ("share", .number(share)),
+            ("seconds", .decimal(encoding.median)), ("spread", .decimal(encoding.spread)),
+            ("bytes_per_second", .decimal(rate)), ("tokens_per_second", .decimal(tokensPerSecond)),
+            ("limit", .text("decoding every UTF-8 character of the same texts")),
+            ("limit_bytes_per_second", .decimal(limit)), ("share", .decimal(share)),
         ]
     }
 

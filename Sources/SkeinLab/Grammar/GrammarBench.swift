@@ -2,6 +2,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -228,7 +229,7 @@ extension GrammarBench {
         let bench = try GrammarBench(modelPath: modelPath, threads: threads ?? machine.cores)
         let result = try bench.run(effort)
         return BenchReport(
-            machine, [("model", .string(bench.model.path))] + result.json,
+            machine, [("model", .text(bench.model.path))] + result.json,
             ["\(bench.model.path); median of \(effort.repetitions)"], result.table)
     }
 }

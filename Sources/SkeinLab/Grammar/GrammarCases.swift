@@ -48,7 +48,7 @@ package struct GrammarCases {
     /// `path` is of JSON Lines: `{"schema": ..., "instances": ["{...}"]}` or `{"regex": "..."}`; `runs`
     /// says how many values of each are written. Throws `BenchError.badPlan` and `FileError`.
     package func run(
-        path: String, runs: Int, write: ([JSONLine.Field]) throws -> Void
+        path: String, runs: Int, write: ([(String, JSONValue)]) throws -> Void
     ) throws {
         let text = try RegularFile.bytes(of: path, from: 0, limit: Limits.caseBytes)
         for (number, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
@@ -57,7 +57,7 @@ package struct GrammarCases {
             let one = Case(
                 schema: value["schema"], expression: value["regex"]?.string,
                 instances: value["instances"]?.list?.compactMap(\.string) ?? [])
-            var fields: [JSONLine.Field] = [("case", .integer(number))]
+            var fields: [(String, JSONValue)] = [("case", .integer(number))]
             do {
                 let grammar: CompiledGrammar
                 if let schema = one.schema {
@@ -70,8 +70,8 @@ package struct GrammarCases {
                 fields += try self.fields(of: grammar, one, number: number, runs: runs)
             } catch let error as GrammarError {
                 fields += [
-                    ("refused", .string(error.explanation.what)),
-                    ("pointer", error.pointer.map { .string($0) } ?? .null),
+                    ("refused", .text(error.explanation.what)),
+                    ("pointer", error.pointer.map { .text($0) } ?? .null),
                 ]
             }
             try write(fields)
@@ -80,10 +80,10 @@ package struct GrammarCases {
 
     private func fields(
         of grammar: CompiledGrammar, _ one: Case, number: Int, runs: Int
-    ) throws -> [JSONLine.Field] {
-        var values: [JSONLine.Value] = []
+    ) throws -> [(String, JSONValue)] {
+        var values: [JSONValue] = []
         for run in 0..<runs { values.append(try value(of: grammar, number: number, run: run)) }
-        var allowed: [JSONLine.Value] = []
+        var allowed: [JSONValue] = []
         for instance in one.instances {
             let tokens = tokenizer.segments(of: Array(instance.utf8), after: nil)
             var isAllowed = try allows(grammar, tokens, limit: tokens.count)
@@ -92,7 +92,7 @@ package struct GrammarCases {
             }
             allowed.append(.bool(isAllowed))
         }
-        return [("runs", .array(values)), ("instances", .array(allowed))]
+        return [("runs", .list(values)), ("instances", .list(allowed))]
     }
 
     private func allows(
@@ -110,7 +110,7 @@ package struct GrammarCases {
     /// nil if a value fits, else what it needs.
     private func fits(
         _ grammar: CompiledGrammar, limit: Int
-    ) throws(GrammarError) -> JSONLine.Value? {
+    ) throws(GrammarError) -> JSONValue? {
         do throws(GrammarError) {
             try grammar.check(limit: limit)
             return nil
@@ -122,14 +122,14 @@ package struct GrammarCases {
 
     private func value(
         of grammar: CompiledGrammar, number: Int, run: Int
-    ) throws -> JSONLine.Value {
+    ) throws -> JSONValue {
         let limit = Self.limits[run % Self.limits.count]
         let temperature = Self.temperatures[run / Self.limits.count % Self.temperatures.count]
-        let began: [JSONLine.Field] = [
-            ("limit", .integer(limit)), ("temperature", .number(Double(temperature))),
+        let began: [(String, JSONValue)] = [
+            ("limit", .integer(limit)), ("temperature", .decimal(Double(temperature))),
         ]
         if let needed = try fits(grammar, limit: limit) {
-            return .object(began + [("needed", needed)])
+            return .fields(began + [("needed", needed)])
         }
         let words = AddressedRandom(seed: seed, purpose: .benchmark).block(
             UInt32(truncatingIfNeeded: number), UInt32(truncatingIfNeeded: run))
@@ -150,10 +150,10 @@ package struct GrammarCases {
                 last = token
                 return true
             })
-        return .object(
+        return .fields(
             began + [
-                ("text", .string(String(decoding: matcher.bytes, as: UTF8.self))),
-                ("finish_reason", .string(end.rawValue)), ("tokens", .integer(matcher.used)),
+                ("text", .text(String(decoding: matcher.bytes, as: UTF8.self))),
+                ("finish_reason", .text(end.rawValue)), ("tokens", .integer(matcher.used)),
             ])
     }
 }

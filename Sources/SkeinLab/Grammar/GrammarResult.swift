@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What a `GrammarBench` measured, beside what it may cost.
 struct GrammarResult: Sendable {
@@ -55,35 +56,35 @@ struct GrammarResult: Sendable {
         static let gain = 1.25
     }
 
-    var json: [JSONLine.Field] {
+    var json: [(String, JSONValue)] {
         [
             (
                 "vocabularies",
-                .array(
+                .list(
                     vocabularies.map {
-                        .object([
+                        .fields([
                             ("tokens", .integer($0.tokens)),
-                            ("set_up_seconds", .number($0.setUp.median)),
+                            ("set_up_seconds", .decimal($0.setUp.median)),
                             ("masks", .integer($0.masks)),
-                            ("mean_mask_seconds", .number($0.meanMask)),
-                            ("worst_mask_seconds", .number($0.worstMask)),
+                            ("mean_mask_seconds", .decimal($0.meanMask)),
+                            ("worst_mask_seconds", .decimal($0.worstMask)),
                         ])
                     })
             ),
-            ("compile_seconds", .number(compile.median)),
+            ("compile_seconds", .decimal(compile.median)),
             (
                 "lengths",
-                .array(
+                .list(
                     lengths.map {
-                        .object([
-                            ("kind", .string($0.kind)), ("most", .integer($0.most)),
-                            ("compile_seconds", .number($0.compile.median)),
+                        .fields([
+                            ("kind", .text($0.kind)), ("most", .integer($0.most)),
+                            ("compile_seconds", .decimal($0.compile.median)),
                             ("bytes", .integer($0.bytes)),
                         ])
                     })
             ),
-            ("cost_of_a_token", .number(decode.cost)),
-            ("gain_by_forced_runs", .number(decode.gain)),
+            ("cost_of_a_token", .decimal(decode.cost)),
+            ("gain_by_forced_runs", .decimal(decode.gain)),
             ("tokens", .integer(decode.tokens.short)),
             ("tokens_always_asked", .integer(decode.tokens.asked)),
         ]

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// The figures of recovery beside their bars.
 struct RecoveryResult: Sendable {
@@ -56,16 +57,16 @@ struct RecoveryResult: Sendable {
 
     var missed: [Figure] { figures.filter { !$0.isMet } }
 
-    var json: [JSONLine.Field] {
+    var json: [(String, JSONValue)] {
         [
             ("kills", .integer(kills)), ("stops", .integer(stops)), ("runs", .integer(runs)),
-            ("seed", .integer(Int(clamping: seed))), ("seconds", .number(seconds)),
+            ("seed", .integer(Int(clamping: seed))), ("seconds", .decimal(seconds)),
             (
                 "figures",
-                .array(
+                .list(
                     figures.map { figure in
-                        .object([
-                            ("name", .string(figure.name)),
+                        .fields([
+                            ("name", .text(figure.name)),
                             ("count", .integer(figure.seconds.count)),
                             ("p50", Self.value(figure.percentile(0.5))),
                             ("p99", Self.value(figure.percentile(0.99))),
@@ -77,8 +78,8 @@ struct RecoveryResult: Sendable {
         ]
     }
 
-    private static func value(_ number: Double?) -> JSONLine.Value {
-        number.map { .number($0) } ?? .null
+    private static func value(_ number: Double?) -> JSONValue {
+        number.map { .decimal($0) } ?? .null
     }
 
     /// Rows of cells, the heading first.

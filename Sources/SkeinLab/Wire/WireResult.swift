@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinTraining
 
 /// What the wire carried, and what it cost the coordinator.
@@ -74,36 +75,36 @@ struct WireResult: Sendable {
         )
     }
 
-    var json: [JSONLine.Field] { speeds + costs }
+    var json: [(String, JSONValue)] { speeds + costs }
 
-    private var costs: [JSONLine.Field] {
+    private var costs: [(String, JSONValue)] {
         guard let watched else { return [] }
         return [
-            ("status_cpu_seconds", .number(watched.seconds)),
-            ("process_cpu_seconds", .number(watched.allSeconds)),
-            ("status_share", .number(watched.share)),
+            ("status_cpu_seconds", .decimal(watched.seconds)),
+            ("process_cpu_seconds", .decimal(watched.allSeconds)),
+            ("status_share", .decimal(watched.share)),
         ]
     }
 
-    private var speeds: [JSONLine.Field] {
+    private var speeds: [(String, JSONValue)] {
         [
             ("workers", .integer(load.workers)), ("steps", .integer(steps.count)),
             ("warm_up_steps", .integer(warmUp)),
-            ("gradient_codec", .string(load.codec.rawValue)),
+            ("gradient_codec", .text(load.codec.rawValue)),
             ("parameters", .integer(load.parameterCount)),
-            ("steps_per_second", .number(stepsPerSecond)),
-            ("results_per_second", .number(resultsPerSecond)),
-            ("received_per_second", .number(inRate)), ("sent_per_second", .number(outRate)),
-            ("cpu_seconds", .number(processorSeconds)),
-            ("hash_seconds", .number(hashSeconds)), ("hash_share", .number(hashShare)),
-            ("payload_bytes", .number(payloadBytes)), ("raw_bytes", .number(rawBytes)),
-            ("ratio", .number(ratio)),
+            ("steps_per_second", .decimal(stepsPerSecond)),
+            ("results_per_second", .decimal(resultsPerSecond)),
+            ("received_per_second", .decimal(inRate)), ("sent_per_second", .decimal(outRate)),
+            ("cpu_seconds", .decimal(processorSeconds)),
+            ("hash_seconds", .decimal(hashSeconds)), ("hash_share", .decimal(hashShare)),
+            ("payload_bytes", .decimal(payloadBytes)), ("raw_bytes", .decimal(rawBytes)),
+            ("ratio", .decimal(ratio)),
             ("peak_bytes", peakBytes.map { .integer(Int(clamping: $0)) } ?? .null),
             ("memory_bound", .integer(memoryBound)),
-            ("early_bytes", memory.map { .number($0.early) } ?? .null),
-            ("late_bytes", memory.map { .number($0.late) } ?? .null),
-            ("loopback_limit", .number(limits.loopback)),
-            ("loopback_share", .number(loopbackShare)), ("hash_limit", .number(limits.hash)),
+            ("early_bytes", memory.map { .decimal($0.early) } ?? .null),
+            ("late_bytes", memory.map { .decimal($0.late) } ?? .null),
+            ("loopback_limit", .decimal(limits.loopback)),
+            ("loopback_share", .decimal(loopbackShare)), ("hash_limit", .decimal(limits.hash)),
         ]
     }
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Puts a child's name before each of its lines, however the bytes are split. Pure.
 package struct LinePrefixer: Sendable {
@@ -51,14 +52,14 @@ package struct LinePrefixer: Sendable {
         switch format {
         case .text: return "[\(name)] \(text)\n"
         case .json:
-            let from = JSONLine.quote("from") + ":" + JSONLine.quote(name)
+            let from = JSONValue.quoted("from") + ":" + JSONValue.quoted(name)
             // An object gets one more field; anything else, such as a crash report, becomes one.
             if text.hasPrefix("{\""), text.hasSuffix("}") {
                 return "{" + from + "," + text.dropFirst() + "\n"
             }
-            return JSONLine([
-                ("from", .string(name)), ("level", .string("info")), ("message", .string(text)),
-            ]).text + "\n"
+            return JSONValue.fields([
+                ("from", .text(name)), ("level", .text("info")), ("message", .text(text)),
+            ]).written + "\n"
         }
     }
 }

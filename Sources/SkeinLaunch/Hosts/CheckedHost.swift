@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A host of the file, with what its check found. Pure.
 package struct CheckedHost: Sendable, Equatable {
@@ -132,19 +133,19 @@ extension CheckedHost {
     }
 
     /// The same facts for a program, as a line of a log.
-    package var fields: [JSONLine.Field] {
+    package var fields: [(String, JSONValue)] {
         let sentences = problem?.sentences(host: destination)
         let level = problem != nil ? "error" : warnings.isEmpty ? "info" : "warning"
         return [
-            ("level", .string(level)),
-            ("message", .string("host \(name): \(problem?.label ?? "ok")")),
-            ("event", .string("host")), ("host", .string(name)),
-            ("destination", .string(destination)), ("ok", .bool(problem == nil)),
-            ("problem", problem.map { .string($0.label) } ?? .null),
-            ("what", sentences.map { .string($0.what) } ?? .null),
-            ("fix", sentences.map { .string($0.remedy) } ?? .null),
-            ("warnings", .array(warnings.map { .string($0) })),
-            ("machine", report.map { .object($0.fields) } ?? .null),
+            ("level", .text(level)),
+            ("message", .text("host \(name): \(problem?.label ?? "ok")")),
+            ("event", .text("host")), ("host", .text(name)),
+            ("destination", .text(destination)), ("ok", .bool(problem == nil)),
+            ("problem", problem.map { .text($0.label) } ?? .null),
+            ("what", sentences.map { .text($0.what) } ?? .null),
+            ("fix", sentences.map { .text($0.remedy) } ?? .null),
+            ("warnings", .list(warnings.map { .text($0) })),
+            ("machine", report.map { .fields($0.fields) } ?? .null),
         ]
     }
 

@@ -35,16 +35,16 @@ package struct MachineReport: Sendable, Equatable {
         self.cacheFreeBytes = cacheFreeBytes
     }
 
-    package var fields: [JSONLine.Field] {
+    package var fields: [(String, JSONValue)] {
         [
-            ("skein", .string(version)), ("system", .string(system)),
-            ("architecture", .string(architecture)), ("cores", .integer(cores)),
+            ("skein", .text(version)), ("system", .text(system)),
+            ("architecture", .text(architecture)), ("cores", .integer(cores)),
             ("memory_bytes", memoryBytes.map { .integer($0) } ?? .null),
             (
                 "fingerprints",
-                .object(fingerprints.sorted { $0.key < $1.key }.map { ($0, .string($1)) })
+                .fields(fingerprints.sorted { $0.key < $1.key }.map { ($0, .text($1)) })
             ),
-            ("cache", .string(cache)),
+            ("cache", .text(cache)),
             ("cache_free_bytes", cacheFreeBytes.map { .integer($0) } ?? .null),
         ]
     }

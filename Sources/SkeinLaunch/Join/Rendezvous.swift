@@ -92,15 +92,15 @@ package struct Rendezvous: Sendable, Equatable {
     /// - Throws: `FileError`.
     package func publish(_ notice: Notice) throws {
         try AtomicFile.makeDirectory(directory)
-        let list = notice.addresses.prefix(Self.mostAddresses).map { JSONLine.Value.string($0) }
-        let line = JSONLine(
+        let list = notice.addresses.prefix(Self.mostAddresses).map { JSONValue.text($0) }
+        let line = JSONValue.fields(
             [
-                ("version", .integer(1)), ("state", .string(notice.state.rawValue)),
-                ("addresses", .array(list)),
-                ("local_address", notice.localAddress.map { .string($0) } ?? .null),
+                ("version", .integer(1)), ("state", .text(notice.state.rawValue)),
+                ("addresses", .list(list)),
+                ("local_address", notice.localAddress.map { .text($0) } ?? .null),
                 (
                     "detail",
-                    .string(String(decoding: Array(notice.detail.utf8.prefix(1000)), as: UTF8.self))
+                    .text(String(decoding: Array(notice.detail.utf8.prefix(1000)), as: UTF8.self))
                 ),
             ] + notice.task.fields)
         try Self.replace(noticeFile, with: line)
@@ -113,18 +113,18 @@ package struct Rendezvous: Sendable, Equatable {
         guard let rank = card.rank else { return }
         try AtomicFile.makeDirectory(directory)
         try Self.replace(
-            FilePath.join(directory, "task-\(rank).json"), with: JSONLine(card.fields))
+            FilePath.join(directory, "task-\(rank).json"), with: JSONValue.fields(card.fields))
     }
 
     /// Writes a line whole or not at all. Into a pipe it might have to wait for ever, and a link
     /// leads out of the folder, so what is there must be a file or nothing.
-    private static func replace(_ path: String, with line: JSONLine) throws {
+    private static func replace(_ path: String, with line: JSONValue) throws {
         var status = stat()
         if lstat(path, &status) == 0, FileKind(mode: status.st_mode) != .regular {
             throw FileError.wrongKind(
                 path: path, found: FileKind(mode: status.st_mode), use: .writing)
         }
-        try AtomicFile.write(line.text + "\n", to: path)
+        try AtomicFile.write(line.written + "\n", to: path)
     }
 
     /// Reads what the coordinator last said.

@@ -83,10 +83,10 @@ package struct TaskCard: Sendable, Equatable {
 
 // As JSON.
 extension TaskCard {
-    var fields: [JSONLine.Field] {
-        func text(_ value: String?) -> JSONLine.Value { value.map { .string($0) } ?? .null }
+    var fields: [(String, JSONValue)] {
+        func text(_ value: String?) -> JSONValue { value.map { .text($0) } ?? .null }
         return [
-            ("rank", rank.map { .integer($0) } ?? .null), ("host", .string(host)),
+            ("rank", rank.map { .integer($0) } ?? .null), ("host", .text(host)),
             ("process", .integer(process)), ("launcher", text(launcher)), ("job", text(job)),
             ("restarts", .integer(restarts)), ("network", text(network)),
         ]

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTensors
 
 /// config.json and the tensors of a folder for a model in a GGUF file: names and the order of rows
@@ -59,9 +60,9 @@ struct GGUFAsFolder {
 
     /// - Throws: `FuseError.noConversion`.
     func config(_ type: ElementType) throws -> String {
-        var fields: [JSONLine.Field] = [
-            ("architectures", .array([.string(Self.classes[modelType] ?? "")])),
-            ("model_type", .string(modelType)),
+        var fields: [(String, JSONValue)] = [
+            ("architectures", .list([.text(Self.classes[modelType] ?? "")])),
+            ("model_type", .text(modelType)),
             ("vocab_size", .integer(model.vocabularySize)),
             ("hidden_size", .integer(model.width)),
             ("intermediate_size", .integer(model.feedForwardWidth)),
@@ -70,21 +71,20 @@ struct GGUFAsFolder {
             ("num_key_value_heads", .integer(model.keyValueHeadCount)),
             ("head_dim", .integer(model.headDimension)),
             ("max_position_embeddings", .integer(model.contextLength)),
-            ("rms_norm_eps", .number(Self.decimal(model.normEpsilon))),
+            ("rms_norm_eps", .decimal(Self.decimal(model.normEpsilon))),
             ("tie_word_embeddings", .bool(model.tiedEmbeddings)),
-            ("torch_dtype", .string(type.torchName)),
+            ("torch_dtype", .text(type.torchName)),
         ]
         let activation = traits.activation == .geGLU ? "gelu_pytorch_tanh" : "silu"
-        fields.append((traits.activationField, .string(activation)))
+        fields.append((traits.activationField, .text(activation)))
         if traits.activationField != "hidden_act" {
-            fields.append(("hidden_act", .string(activation)))
+            fields.append(("hidden_act", .text(activation)))
         }
         try fields += biases() + windows() + scales() + rotations() + tokens()
-        let lines = fields.map { "  \(JSONLine.quote($0.0)): \(JSONLine.render($0.1))" }
-        return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+        return JSONValue.fields(fields).lines() + "\n"
     }
 
-    private func biases() throws -> [JSONLine.Field] {
+    private func biases() throws -> [(String, JSONValue)] {
         let optional = stated.biased.subtracting(traits.biased)
         let attention = optional.intersection(traits.attentionBias)
         let feedForward = optional.intersection(traits.feedForwardBias)
@@ -102,12 +102,12 @@ struct GGUFAsFolder {
                 ? [] : [("mlp_bias", .bool(!feedForward.isEmpty))])
     }
 
-    private func windows() throws -> [JSONLine.Field] {
+    private func windows() throws -> [(String, JSONValue)] {
         let windows = stated.windows
         let none = windows.isEmpty
         let window = windows.compactMap { $0 }.first
-        let types = (0..<model.layerCount).map { layer -> JSONLine.Value in
-            .string(none || windows[layer] == nil ? "full_attention" : "sliding_attention")
+        let types = (0..<model.layerCount).map { layer -> JSONValue in
+            .text(none || windows[layer] == nil ? "full_attention" : "sliding_attention")
         }
         switch traits.windows {
         case .none:
@@ -123,7 +123,7 @@ struct GGUFAsFolder {
             let length = window ?? model.contextLength
             return [
                 ("sliding_window", .integer(length)),
-                ("layer_types", .array(none ? usualTypes : types)),
+                ("layer_types", .list(none ? usualTypes : types)),
             ]
         case .upper, .unrotated:
             return [("use_sliding_window", .bool(!none))]
@@ -131,22 +131,22 @@ struct GGUFAsFolder {
                     ? []
                     : [
                         ("sliding_window", .integer(window ?? 0)),
-                        ("layer_types", .array(types)),
+                        ("layer_types", .list(types)),
                     ])
         }
     }
 
     /// Types of layers when no window is shorter than the context: rotations may still differ.
-    private var usualTypes: [JSONLine.Value] {
+    private var usualTypes: [JSONValue] {
         (0..<model.layerCount).map { layer in
             let place = stated.rotationOfLayer.isEmpty ? 0 : stated.rotationOfLayer[layer] ?? 0
-            return .string(place == 0 ? "full_attention" : "sliding_attention")
+            return .text(place == 0 ? "full_attention" : "sliding_attention")
         }
     }
 
-    private func scales() -> [JSONLine.Field] {
-        func number(_ value: Float) -> JSONLine.Value { .number(Self.decimal(value)) }
-        var fields: [JSONLine.Field] = []
+    private func scales() -> [(String, JSONValue)] {
+        func number(_ value: Float) -> JSONValue { .decimal(Self.decimal(value)) }
+        var fields: [(String, JSONValue)] = []
         if traits.queryScalar != nil, let scale = stated.attentionScale {
             fields.append(("query_pre_attn_scalar", Self.scalar(scale)))
         }
@@ -169,17 +169,17 @@ struct GGUFAsFolder {
     }
 
     /// The number whose inverse root is `scale`: whole, if that is it.
-    private static func scalar(_ scale: Float) -> JSONLine.Value {
+    private static func scalar(_ scale: Float) -> JSONValue {
         let exact = 1 / (Double(scale) * Double(scale))
         let whole = exact.rounded()
         if Float(1 / whole.squareRoot()) == scale { return .integer(Int(whole)) }
-        return .number(exact)
+        return .decimal(exact)
     }
 
     /// The decimal number that was rounded to `value`: 1e-05, not 9.999999747378752e-06.
     static func decimal(_ value: Float) -> Double { Double("\(value)") ?? Double(value) }
 
-    private func tokens() -> [JSONLine.Field] {
+    private func tokens() -> [(String, JSONValue)] {
         guard case .gguf(let file) = input.description else { return [] }
         return ["bos", "eos", "padding"].compactMap { role in
             guard case .unsigned(let id)? = file.metadata["tokenizer.ggml.\(role)_token_id"],
@@ -196,23 +196,23 @@ struct GGUFAsFolder {
 
 /// Rotations.
 extension GGUFAsFolder {
-    private func rotations() throws -> [JSONLine.Field] {
+    private func rotations() throws -> [(String, JSONValue)] {
         let table = input.design.rotaryTables[0]
-        var fields: [JSONLine.Field] = [("rope_theta", .number(table.theta))]
+        var fields: [(String, JSONValue)] = [("rope_theta", .decimal(table.theta))]
         if input.family is Ministral3 { throw refused("a model of the type", modelType) }
         if let local = input.design.rotaryTables.dropFirst().first {
             guard local.divisors == nil, local.longDivisors == nil else {
                 throw refused("a scaled rotation of windowed layers in", modelType)
             }
             if traits.localTheta != nil {
-                fields.append(("rope_local_base_freq", .number(local.theta)))
+                fields.append(("rope_local_base_freq", .decimal(local.theta)))
             }
         }
         if traits.allowsPartialRotation {
             fields.append(
                 (
                     "partial_rotary_factor",
-                    .number(Double(table.dimension) / Double(model.headDimension))
+                    .decimal(Double(table.dimension) / Double(model.headDimension))
                 ))
         }
         if let period = traits.unrotatedPeriod {
@@ -222,21 +222,21 @@ extension GGUFAsFolder {
             fields.append(("rope_scaling", .null))
             return fields
         }
-        let numbers = JSONLine.Value.array(divisors.map { .number(Self.decimal($0)) })
+        let numbers = JSONValue.list(divisors.map { .decimal(Self.decimal($0)) })
         if let long = table.longDivisors {
             fields.append(("original_max_position_embeddings", .integer(table.longFrom)))
             fields.append(
                 (
                     "rope_scaling",
-                    .object([
-                        ("type", .string("longrope")), ("short_factor", numbers),
-                        ("long_factor", .array(long.map { .number(Self.decimal($0)) })),
-                        ("attention_factor", .number(Self.decimal(table.attentionFactor))),
+                    .fields([
+                        ("type", .text("longrope")), ("short_factor", numbers),
+                        ("long_factor", .list(long.map { .decimal(Self.decimal($0)) })),
+                        ("attention_factor", .decimal(Self.decimal(table.attentionFactor))),
                     ])
                 ))
             return fields
         }
-        fields.append(("rope_scaling", .object(try scaling(of: table, divisors))))
+        fields.append(("rope_scaling", .fields(try scaling(of: table, divisors))))
         return fields
     }
 
@@ -244,29 +244,29 @@ extension GGUFAsFolder {
     /// numbers.
     private func scaling(
         of table: DecoderDesign.RotaryTable, _ divisors: [Float]
-    ) throws -> [JSONLine.Field] {
+    ) throws -> [(String, JSONValue)] {
         guard case .gguf(let file) = input.description else { return [] }
         let fields = GGUFFields(file)
         func number(_ name: String) throws -> Double? {
             try fields.number(fields.key("rope.scaling." + name)).map { Self.decimal(Float($0)) }
         }
         if try fields.string(fields.key("rope.scaling.type")) == "yarn" {
-            var scaling: [JSONLine.Field] = [
-                ("rope_type", .string("yarn")), ("factor", .number(try number("factor") ?? 1)),
-                ("attention_factor", .number(Self.decimal(table.attentionFactor))),
+            var scaling: [(String, JSONValue)] = [
+                ("rope_type", .text("yarn")), ("factor", .decimal(try number("factor") ?? 1)),
+                ("attention_factor", .decimal(Self.decimal(table.attentionFactor))),
             ]
             let original = fields.key("rope.scaling.original_context_length")
             if let length = try fields.integer(original), length > 0 {
                 scaling.append(("original_max_position_embeddings", .integer(length)))
             }
             for (name, key) in [("yarn_beta_fast", "beta_fast"), ("yarn_beta_slow", "beta_slow")] {
-                if let value = try number(name) { scaling.append((key, .number(value))) }
+                if let value = try number(name) { scaling.append((key, .decimal(value))) }
             }
             return scaling
         }
         guard let first = divisors.first, let last = divisors.last else { return [] }
         if divisors.allSatisfy({ $0 == first }) {
-            return [("rope_type", .string("linear")), ("factor", .number(Self.decimal(first)))]
+            return [("rope_type", .text("linear")), ("factor", .decimal(Self.decimal(first)))]
         }
         // Of no published model is the low factor another one.
         for (high, exponent) in [4.0, 2, 8].flatMap({ high in (4...17).map { (high, $0) } }) {
@@ -276,8 +276,8 @@ extension GGUFAsFolder {
                 high: high, originalContextLength: Double(original))
             guard zip(found, divisors).allSatisfy({ abs($0 - $1) <= 2e-6 * $1 }) else { continue }
             return [
-                ("rope_type", .string("llama3")), ("factor", .number(Self.decimal(last))),
-                ("low_freq_factor", .number(1)), ("high_freq_factor", .number(high)),
+                ("rope_type", .text("llama3")), ("factor", .decimal(Self.decimal(last))),
+                ("low_freq_factor", .decimal(1)), ("high_freq_factor", .decimal(high)),
                 ("original_max_position_embeddings", .integer(original)),
             ]
         }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 extension TableProblem {
     /// What is wrong, a sentence without a full stop. It does not name the file.
@@ -10,7 +11,7 @@ extension TableProblem {
         case .emptyName(let column): "column \(column) has no name"
         case .sameName(let name, let columns):
             "columns \(columns.map(String.init).joined(separator: " and ")) have the same name, "
-                + JSONLine.quote(name)
+                + JSONValue.quoted(name)
         case .tooManyColumns(let limit): "the file has more than \(limit) columns"
         case .tornQuote(let line): "the quote that opens in line \(line) is never closed"
         case .notAList: "the file is not one JSON array"
@@ -25,14 +26,14 @@ extension TableProblem {
             "\(part) of the Parquet file: \(Figures.grouped(found)), and at most "
                 + "\(Figures.grouped(limit)) can be read"
         case .unsupported(let column, .codec(let name)):
-            "column \(JSONLine.quote(column)) is compressed with \(name)"
+            "column \(JSONValue.quoted(column)) is compressed with \(name)"
         case .unsupported(let column, .encoding(let name)):
-            "column \(JSONLine.quote(column)) is encoded with \(name)"
+            "column \(JSONValue.quoted(column)) is encoded with \(name)"
         case .unsupported(let column, .type(let name)):
-            "column \(JSONLine.quote(column)) has the type \(name)"
+            "column \(JSONValue.quoted(column)) has the type \(name)"
         case .noWantedColumn(let found):
             "the file has none of the columns that rows can have, but "
-                + found.prefix(20).map(JSONLine.quote).joined(separator: ", ")
+                + found.prefix(20).map(JSONValue.quoted).joined(separator: ", ")
                 + (found.count > 20 ? " and \(found.count - 20) more" : "")
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinGrammar
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinNetwork
 
@@ -97,14 +98,14 @@ struct APIError: Error, Equatable, Sendable {
     }
 
     /// The body, an object with `error`.
-    var json: JSONLine.Value {
-        .object([
+    var json: JSONValue {
+        .fields([
             (
                 "error",
-                .object([
-                    ("message", .string(message)), ("type", .string(type)),
-                    ("param", param.map { .string($0) } ?? .null),
-                    ("code", code.map { .string($0) } ?? .null),
+                .fields([
+                    ("message", .text(message)), ("type", .text(type)),
+                    ("param", param.map { .text($0) } ?? .null),
+                    ("code", code.map { .text($0) } ?? .null),
                 ])
             )
         ])
@@ -130,10 +131,10 @@ struct APIError: Error, Equatable, Sendable {
 }
 
 extension HTTPResponse {
-    init(json: JSONLine.Value, _ status: HTTPStatus = .ok) {
+    init(json: JSONValue, _ status: HTTPStatus = .ok) {
         self.init(
             status, contentType: "application/json",
-            body: JSONLine.utf8(json) + [UInt8(ascii: "\n")])
+            body: json.utf8 + [UInt8(ascii: "\n")])
     }
 }
 

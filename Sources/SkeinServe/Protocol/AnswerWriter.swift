@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 
 /// Makes the JSON of an answer, chunk by chunk or whole.
 struct AnswerWriter: Sendable {
@@ -48,14 +49,14 @@ struct AnswerWriter: Sendable {
     // MARK: Chunks
 
     /// The chunks of a stream that a piece makes.
-    mutating func chunks(_ index: Int, _ piece: AnswerPiece) -> [JSONLine.Value] {
+    mutating func chunks(_ index: Int, _ piece: AnswerPiece) -> [JSONValue] {
         var chunks = beginning(index)
         switch format.kind {
         case .chat:
             if !piece.text.isEmpty || !piece.tokens.isEmpty {
                 chunks.append(
                     chatChunk(
-                        index, [("content", .string(piece.text))],
+                        index, [("content", .text(piece.text))],
                         logprobs: format.logprobs.map { names.chat(piece.tokens, top: $0) }))
             }
             for event in piece.tools {
@@ -74,7 +75,7 @@ struct AnswerWriter: Sendable {
     }
 
     /// The last chunk of an answer.
-    mutating func lastChunks(_ index: Int, _ end: AnswerEnd) -> [JSONLine.Value] {
+    mutating func lastChunks(_ index: Int, _ end: AnswerEnd) -> [JSONValue] {
         let chunks = beginning(index)
         choices[index].end = end
         switch format.kind {
@@ -84,45 +85,45 @@ struct AnswerWriter: Sendable {
     }
 
     /// What was used, when the stream is to say so.
-    var usageChunk: JSONLine.Value? {
+    var usageChunk: JSONValue? {
         guard format.includesUsage else { return nil }
-        return .object(head(isChunk: true) + [("choices", .array([])), ("usage", usage)])
+        return .fields(head(isChunk: true) + [("choices", .list([])), ("usage", usage)])
     }
 
     /// The chunk that a stream's answer begins with, where it is for another thread to write; once.
-    mutating func takeLongEcho(_ index: Int) -> JSONLine.Value? {
+    mutating func takeLongEcho(_ index: Int) -> JSONValue? {
         guard format.streams, choices[index].text.utf8.count > Limits.writtenEchoBytes else {
             return nil
         }
         return beginning(index).first
     }
 
-    private mutating func beginning(_ index: Int) -> [JSONLine.Value] {
+    private mutating func beginning(_ index: Int) -> [JSONValue] {
         guard !choices[index].hasBegun else { return [] }
         choices[index].hasBegun = true
         switch format.kind {
         case .chat:
-            let begun = JSONLine.Value.string(choices[index].text)
-            return [chatChunk(index, [("role", .string("assistant")), ("content", begun)])]
+            let begun = JSONValue.text(choices[index].text)
+            return [chatChunk(index, [("role", .text("assistant")), ("content", begun)])]
         case .completion:
             let echo = choices[index].text
             return echo.isEmpty ? [] : [completionChunk(index, echo)]
         }
     }
 
-    private func delta(_ event: ToolEvent) -> JSONLine.Field? {
+    private func delta(_ event: ToolEvent) -> (String, JSONValue)? {
         switch event {
         case .text: nil
         case .callBegan(let index, let id, let name):
             (
                 "tool_calls",
-                .array([
-                    .object([
-                        ("index", .integer(index)), ("id", .string(id)),
-                        ("type", .string("function")),
+                .list([
+                    .fields([
+                        ("index", .integer(index)), ("id", .text(id)),
+                        ("type", .text("function")),
                         (
                             "function",
-                            .object([("name", .string(name)), ("arguments", .string(""))])
+                            .fields([("name", .text(name)), ("arguments", .text(""))])
                         ),
                     ])
                 ])
@@ -130,10 +131,10 @@ struct AnswerWriter: Sendable {
         case .arguments(let index, let piece):
             (
                 "tool_calls",
-                .array([
-                    .object([
+                .list([
+                    .fields([
                         ("index", .integer(index)),
-                        ("function", .object([("arguments", .string(piece))])),
+                        ("function", .fields([("arguments", .text(piece))])),
                     ])
                 ])
             )
@@ -141,41 +142,41 @@ struct AnswerWriter: Sendable {
     }
 
     private func chatChunk(
-        _ index: Int, _ delta: [JSONLine.Field], logprobs: JSONLine.Value? = nil,
+        _ index: Int, _ delta: [(String, JSONValue)], logprobs: JSONValue? = nil,
         finish: FinishReason? = nil
-    ) -> JSONLine.Value {
+    ) -> JSONValue {
         chunk([
-            ("index", .integer(index)), ("delta", .object(delta)),
+            ("index", .integer(index)), ("delta", .fields(delta)),
             ("logprobs", logprobs ?? .null),
-            ("finish_reason", finish.map { .string($0.rawValue) } ?? .null),
+            ("finish_reason", finish.map { .text($0.rawValue) } ?? .null),
         ])
     }
 
     private func completionChunk(
-        _ index: Int, _ text: String, logprobs: JSONLine.Value? = nil, finish: FinishReason? = nil
-    ) -> JSONLine.Value {
+        _ index: Int, _ text: String, logprobs: JSONValue? = nil, finish: FinishReason? = nil
+    ) -> JSONValue {
         chunk([
-            ("index", .integer(index)), ("text", .string(text)),
+            ("index", .integer(index)), ("text", .text(text)),
             ("logprobs", logprobs ?? .null),
-            ("finish_reason", finish.map { .string($0.rawValue) } ?? .null),
+            ("finish_reason", finish.map { .text($0.rawValue) } ?? .null),
         ])
     }
 
-    private func chunk(_ choice: [JSONLine.Field]) -> JSONLine.Value {
-        var fields = head(isChunk: true) + [("choices", .array([.object(choice)]))]
+    private func chunk(_ choice: [(String, JSONValue)]) -> JSONValue {
+        var fields = head(isChunk: true) + [("choices", .list([.fields(choice)]))]
         if format.includesUsage { fields.append(("usage", .null)) }
-        return .object(fields)
+        return .fields(fields)
     }
 
-    private func head(isChunk: Bool) -> [JSONLine.Field] {
+    private func head(isChunk: Bool) -> [(String, JSONValue)] {
         let object =
             switch format.kind {
             case .chat: isChunk ? "chat.completion.chunk" : "chat.completion"
             case .completion: "text_completion"
             }
         return [
-            ("id", .string(format.id)), ("object", .string(object)),
-            ("created", .integer(format.created)), ("model", .string(format.model)),
+            ("id", .text(format.id)), ("object", .text(object)),
+            ("created", .integer(format.created)), ("model", .text(format.model)),
         ]
     }
 
@@ -207,17 +208,17 @@ struct AnswerWriter: Sendable {
 
     mutating func keep(_ index: Int, _ end: AnswerEnd) { choices[index].end = end }
 
-    var whole: JSONLine.Value {
-        .object(
+    var whole: JSONValue {
+        .fields(
             head(isChunk: false) + [
-                ("choices", .array(choices.indices.map { wholeChoice($0) })), ("usage", usage),
+                ("choices", .list(choices.indices.map { wholeChoice($0) })), ("usage", usage),
             ])
     }
 
-    private func wholeChoice(_ index: Int) -> JSONLine.Value {
+    private func wholeChoice(_ index: Int) -> JSONValue {
         let choice = choices[index]
-        let finish: JSONLine.Field = (
-            "finish_reason", choice.end.map { .string($0.reason.rawValue) } ?? .null
+        let finish: (String, JSONValue) = (
+            "finish_reason", choice.end.map { .text($0.reason.rawValue) } ?? .null
         )
         switch format.kind {
         case .completion:
@@ -228,38 +229,38 @@ struct AnswerWriter: Sendable {
                     offsets: offsets?.next(
                         prompt: choice.promptRecords, answer: choice.records) ?? [])
             }
-            return .object([
-                ("index", .integer(index)), ("text", .string(choice.text)),
+            return .fields([
+                ("index", .integer(index)), ("text", .text(choice.text)),
                 ("logprobs", logprobs ?? .null), finish,
             ])
         case .chat:
             let isCall = !choice.calls.isEmpty
-            var message: [JSONLine.Field] = [
-                ("role", .string("assistant")),
-                ("content", isCall && choice.text.isEmpty ? .null : .string(choice.text)),
+            var message: [(String, JSONValue)] = [
+                ("role", .text("assistant")),
+                ("content", isCall && choice.text.isEmpty ? .null : .text(choice.text)),
                 ("refusal", .null),
             ]
             if isCall {
                 message.append(
                     (
                         "tool_calls",
-                        .array(
+                        .list(
                             choice.calls.map { call in
-                                .object([
-                                    ("id", .string(call.id)), ("type", .string("function")),
+                                .fields([
+                                    ("id", .text(call.id)), ("type", .text("function")),
                                     (
                                         "function",
-                                        .object([
-                                            ("name", .string(call.name)),
-                                            ("arguments", .string(call.arguments)),
+                                        .fields([
+                                            ("name", .text(call.name)),
+                                            ("arguments", .text(call.arguments)),
                                         ])
                                     ),
                                 ])
                             })
                     ))
             }
-            return .object([
-                ("index", .integer(index)), ("message", .object(message)),
+            return .fields([
+                ("index", .integer(index)), ("message", .fields(message)),
                 (
                     "logprobs", format.logprobs.map { names.chat(choice.records, top: $0) } ?? .null
                 ), finish,
@@ -268,16 +269,16 @@ struct AnswerWriter: Sendable {
     }
 
     /// A prompt counts once, however many answers it has.
-    var usage: JSONLine.Value {
+    var usage: JSONValue {
         let ends = choices.map(\.end)
         let firsts = stride(from: 0, to: ends.count, by: format.choices).compactMap { ends[$0] }
         let prompt = firsts.reduce(0) { $0 + $1.promptTokens }
         let cached = firsts.reduce(0) { $0 + $1.cachedTokens }
         let answer = ends.reduce(0) { $0 + ($1?.answerTokens ?? 0) }
-        return .object([
+        return .fields([
             ("prompt_tokens", .integer(prompt)), ("completion_tokens", .integer(answer)),
             ("total_tokens", .integer(prompt + answer)),
-            ("prompt_tokens_details", .object([("cached_tokens", .integer(cached))])),
+            ("prompt_tokens_details", .fields([("cached_tokens", .integer(cached))])),
         ])
     }
 }

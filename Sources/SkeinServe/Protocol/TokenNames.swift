@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 import SkeinText
 
 /// Tokens as they stand in log-probabilities.
@@ -22,24 +23,24 @@ struct TokenNames: Sendable {
     ///   - count: of the likeliest tokens. Where a form left no choice there is one, the token itself:
     ///     clients take the first of them.
     /// - Returns: an object.
-    func chat(_ records: [TokenRecord], top count: Int) -> JSONLine.Value {
-        func entry(_ token: Int32, _ logprob: Float?) -> [JSONLine.Field] {
+    func chat(_ records: [TokenRecord], top count: Int) -> JSONValue {
+        func entry(_ token: Int32, _ logprob: Float?) -> [(String, JSONValue)] {
             [
-                ("token", .string(name(token))), ("logprob", number(logprob)),
-                ("bytes", .array(tokenizer.bytes(of: token).map { .integer(Int($0)) })),
+                ("token", .text(name(token))), ("logprob", number(logprob)),
+                ("bytes", .list(tokenizer.bytes(of: token).map { .integer(Int($0)) })),
             ]
         }
-        return .object([
+        return .fields([
             (
                 "content",
-                .array(
+                .list(
                     records.map { record in
                         let own = entry(record.token, record.logprob)
                         let isForced = count > 0 && record.top.isEmpty && record.logprob != nil
                         let top =
                             isForced ? [own] : record.top.map { entry($0.token, $0.logprob) }
-                        return .object(
-                            own + [("top_logprobs", .array(top.map { .object($0) }))])
+                        return .fields(
+                            own + [("top_logprobs", .list(top.map { .fields($0) }))])
                     })
             ), ("refusal", .null),
         ])
@@ -54,14 +55,14 @@ struct TokenNames: Sendable {
     /// - Returns: an object.
     func completion(
         _ records: [TokenRecord], top count: Int, offsets: [Int]
-    ) -> JSONLine.Value {
-        let top: JSONLine.Value =
+    ) -> JSONValue {
+        let top: JSONValue =
             count == 0
             ? .null
-            : .array(
+            : .list(
                 records.map { record in
                     guard let own = record.logprob else { return .null }
-                    var fields: [JSONLine.Field] = []
+                    var fields: [(String, JSONValue)] = []
                     let all =
                         record.top.contains { $0.token == record.token }
                         ? record.top : record.top + [.init(token: record.token, logprob: own)]
@@ -71,18 +72,18 @@ struct TokenNames: Sendable {
                         if fields.contains(where: { $0.0 == name }) { continue }
                         fields.append((name, number(candidate.logprob)))
                     }
-                    return .object(fields)
+                    return .fields(fields)
                 })
-        return .object([
-            ("tokens", .array(records.map { .string(name($0.token)) })),
-            ("token_logprobs", .array(records.map { number($0.logprob) })),
-            ("top_logprobs", top), ("text_offset", .array(offsets.map { .integer($0) })),
+        return .fields([
+            ("tokens", .list(records.map { .text(name($0.token)) })),
+            ("token_logprobs", .list(records.map { number($0.logprob) })),
+            ("top_logprobs", top), ("text_offset", .list(offsets.map { .integer($0) })),
         ])
     }
 
     /// OpenAI writes -9999 for what is impossible; JSON has no infinity.
-    private func number(_ logprob: Float?) -> JSONLine.Value {
+    private func number(_ logprob: Float?) -> JSONValue {
         guard let logprob else { return .null }
-        return .number(logprob.isFinite ? Double(logprob) : -9999)
+        return .decimal(logprob.isFinite ? Double(logprob) : -9999)
     }
 }

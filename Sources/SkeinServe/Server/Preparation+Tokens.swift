@@ -6,7 +6,7 @@ import SkeinText
 /// Tokens and texts, for programs that make prompts themselves.
 extension Preparation {
     /// `{"prompt": TEXT}` as vLLM has it, `{"content": TEXT}` as llama.cpp has it, or `messages`.
-    func tokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+    func tokenize(_ body: [UInt8]) throws(APIError) -> JSONValue {
         let fields = try FieldReader(body: body)
         let tokens: [Int32]
         if fields["messages"] != nil {
@@ -21,17 +21,17 @@ extension Preparation {
             tokens = try self.tokens(
                 text, special: try fields.bool("add_special_tokens") ?? true)
         }
-        return .object([
+        return .fields([
             ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),
-            ("tokens", .array(tokens.map { .integer(Int($0)) })),
+            ("tokens", .list(tokens.map { .integer(Int($0)) })),
         ])
     }
 
     /// What programs that render conversations themselves want to know, under Hugging Face's names as
     /// vLLM has it.
-    var tokenizerInfo: JSONLine.Value {
-        func text(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        return .object([
+    var tokenizerInfo: JSONValue {
+        func text(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
+        return .fields([
             ("bos_token", text(tokenizer.templateTokens.begin)),
             ("eos_token", text(tokenizer.templateTokens.end)),
             ("add_bos_token", .bool(tokenizer.addsBeginToken)),
@@ -39,7 +39,7 @@ extension Preparation {
         ])
     }
 
-    func detokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+    func detokenize(_ body: [UInt8]) throws(APIError) -> JSONValue {
         let fields = try FieldReader(body: body)
         guard let items = fields["tokens"]?.list else { throw fields.wrong("tokens", "a list") }
         var tokens: [Int32] = []
@@ -57,6 +57,6 @@ extension Preparation {
         }
         let text = tokenizer.decode(tokens)
         // vLLM's name and llama.cpp's.
-        return .object([("prompt", .string(text)), ("content", .string(text))])
+        return .fields([("prompt", .text(text)), ("content", .text(text))])
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A line for each request that other threads worked for. Lives on the server's thread.
 final class RequestLog {
@@ -29,11 +30,11 @@ final class RequestLog {
                 + "\(served.promptTokens) prompt tokens (\(served.cachedTokens) cached), "
                 + "\(served.answerTokens) answer tokens, \(served.name)",
             [
-                ("request_id", .string(served.name)),
-                ("model", served.model == nil ? .null : .string(base)),
-                ("adapter", adapter.map { .string($0) } ?? .null),
-                ("endpoint", .string(served.endpoint)), ("status", .string(status)),
-                ("seconds", .number(served.seconds)),
+                ("request_id", .text(served.name)),
+                ("model", served.model == nil ? .null : .text(base)),
+                ("adapter", adapter.map { .text($0) } ?? .null),
+                ("endpoint", .text(served.endpoint)), ("status", .text(status)),
+                ("seconds", .decimal(served.seconds)),
                 ("prompt_tokens", .integer(served.promptTokens)),
                 ("cached_tokens", .integer(served.cachedTokens)),
                 ("answer_tokens", .integer(served.answerTokens)),

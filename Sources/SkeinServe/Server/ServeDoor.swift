@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinNetwork
 
 /// The port of a server, bound before its model is read, so that a port that is taken is known at
@@ -104,7 +105,7 @@ private final class DoorSite: HTTPSite {
         let refusal = access.refusal(of: request)
         var response = (refusal ?? .loading).response
         if refusal == nil, ServeRoute.isHealth(request.path) {
-            response.body = HTTPResponse(json: .object([("status", .string("loading"))])).body
+            response.body = HTTPResponse(json: .fields([("status", .text("loading"))])).body
         }
         return named(response, request)
     }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinNetwork
 
@@ -81,7 +82,7 @@ extension ServeSite: HTTPSite {
                 request, "/health",
                 isStopping
                     ? APIError.stopping.response
-                    : HTTPResponse(json: .object([("status", .string("ok"))])))
+                    : HTTPResponse(json: .fields([("status", .text("ok"))])))
         case .models: return answer(request, "/v1/models", models)
         case .model(let name): return answer(request, "/v1/models", model(name))
         case .metrics: return answer(request, "/metrics", metricsText)
@@ -113,9 +114,9 @@ extension ServeSite: HTTPSite {
 
     private var models: HTTPResponse {
         HTTPResponse(
-            json: .object([
-                ("object", .string("list")),
-                ("data", .array(parts.preparation.models.list.map(entry))),
+            json: .fields([
+                ("object", .text("list")),
+                ("data", .list(parts.preparation.models.list.map(entry))),
             ]))
     }
 
@@ -127,11 +128,11 @@ extension ServeSite: HTTPSite {
         return HTTPResponse(json: entry(found))
     }
 
-    private func entry(_ model: ServedModel) -> JSONLine.Value {
-        .object([
-            ("id", .string(model.id)), ("object", .string("model")),
-            ("created", .integer(model.created)), ("owned_by", .string("skein")),
-            ("root", .string(model.root)), ("parent", model.parent.map { .string($0) } ?? .null),
+    private func entry(_ model: ServedModel) -> JSONValue {
+        .fields([
+            ("id", .text(model.id)), ("object", .text("model")),
+            ("created", .integer(model.created)), ("owned_by", .text("skein")),
+            ("root", .text(model.root)), ("parent", model.parent.map { .text($0) } ?? .null),
             ("step", model.step.map { .integer($0) } ?? .null),
             ("max_model_len", .integer(parts.preparation.context)),
             ("sampling", sampling(model)),
@@ -139,13 +140,13 @@ extension ServeSite: HTTPSite {
     }
 
     /// How this model's tokens are picked where a request does not say.
-    private func sampling(_ model: ServedModel) -> JSONLine.Value {
+    private func sampling(_ model: ServedModel) -> JSONValue {
         // As it was written, not as the nearest Float.
-        func number(_ value: Float) -> JSONLine.Value {
-            .number(Double("\(value)") ?? Double(value))
+        func number(_ value: Float) -> JSONValue {
+            .decimal(Double("\(value)") ?? Double(value))
         }
         let usual = parts.preparation.sampling.sampler(hasAdapter: model.isAdapter)
-        return .object([
+        return .fields([
             ("temperature", number(usual.temperature)), ("top_k", .integer(usual.topK)),
             ("top_p", number(usual.topP)), ("min_p", number(usual.minP)),
             ("repetition_penalty", number(usual.penalties.repetition)),

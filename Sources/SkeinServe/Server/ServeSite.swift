@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinNetwork
 
@@ -270,7 +271,7 @@ final class ServeSite {
         }
         if let chunk = served.takeUnwrittenChunk() {
             run(for: served, .writing) {
-                JSONLine.render(chunk)
+                chunk.written
             } then: { site, served, text in
                 site.tell(served) { $0.resume(with: text, site.metrics) }
             }

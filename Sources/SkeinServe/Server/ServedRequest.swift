@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 import SkeinNetwork
 import Synchronization
 
@@ -25,7 +26,7 @@ final class ServedRequest {
     /// An answer that is made, and too large to be written on this thread.
     private var unwritten: AnswerWriter?
     /// A chunk of a stream, likewise. Until it is written, what the engine tells is held.
-    private var unwrittenChunk: JSONLine.Value?
+    private var unwrittenChunk: JSONValue?
     private var isHolding = false
     /// What the engine told and its client was not: a chunk before it is being written, or the client is
     /// slow to take what was sent. The site bounds what all of them hold.
@@ -106,7 +107,7 @@ final class ServedRequest {
         guard let stream else { return respond(error.response) }
         // The status has been sent; a client sees the error in the stream.
         status = error.status
-        stream.send(nil, JSONLine.render(error.json))
+        stream.send(nil, error.json.written)
         stream.send(nil, "[DONE]")
         stream.end()
     }
@@ -198,11 +199,11 @@ final class ServedRequest {
     }
 
     /// Ends a stream with these chunks.
-    private func finish(_ writer: AnswerWriter, _ chunks: [JSONLine.Value]) {
+    private func finish(_ writer: AnswerWriter, _ chunks: [JSONValue]) {
         let stream = openedStream
         status = .ok
         let last = chunks + [writer.usageChunk].compactMap { $0 }
-        stream.send(last.map { JSONLine.render($0) } + ["[DONE]"])
+        stream.send(last.map { $0.written } + ["[DONE]"])
         stream.end()
     }
 
@@ -215,7 +216,7 @@ final class ServedRequest {
     }
 
     /// The chunk of a stream that others are to write; once.
-    func takeUnwrittenChunk() -> JSONLine.Value? {
+    func takeUnwrittenChunk() -> JSONValue? {
         defer { unwrittenChunk = nil }
         return unwrittenChunk
     }
@@ -228,8 +229,8 @@ final class ServedRequest {
         tellHeld(metrics)
     }
 
-    private func send(_ chunks: [JSONLine.Value]) {
-        openedStream.send(chunks.map { JSONLine.render($0) })
+    private func send(_ chunks: [JSONValue]) {
+        openedStream.send(chunks.map { $0.written })
     }
 
     private var openedStream: EventStream {

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 extension GeneratedContentError: Explained {
     package var explanation: Explanation {
@@ -37,7 +38,7 @@ extension GeneratedContentError: Explained {
             )
         case .unknownCase(let path, let type, let found):
             (
-                "\(type) has no case \(JSONLine.quote(Self.cut(found)))", path,
+                "\(type) has no case \(JSONValue.quoted(Self.cut(found)))", path,
                 "use the schema of this version of the type"
             )
         }

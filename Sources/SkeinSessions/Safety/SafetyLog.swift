@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import Synchronization
 
 /// Keeps what people asked, what was answered and which checks fired, one JSON object on a line:
@@ -38,12 +39,11 @@ public final class SafetyLog: Sendable {
 
         /// The line, with its end.
         var bytes: [UInt8] {
-            JSONLine.utf8(
-                .object([
-                    ("time", .string(timestamp(time))), ("prompt", .string(prompt)),
-                    ("response", response.map { .string($0) } ?? .null),
-                    ("fired", .array(fired.map { .string($0) })),
-                ])) + [UInt8(ascii: "\n")]
+            JSONValue.fields([
+                ("time", .text(timestamp(time))), ("prompt", .text(prompt)),
+                ("response", response.map { .text($0) } ?? .null),
+                ("fired", .list(fired.map { .text($0) })),
+            ]).utf8 + [UInt8(ascii: "\n")]
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 extension GenerationSchema.SchemaError: Explained {
     package var explanation: Explanation {
@@ -11,12 +12,12 @@ extension GenerationSchema.SchemaError: Explained {
         switch self {
         case .duplicateType(let schema, let type, let context):
             (
-                "two schemas are named \(JSONLine.quote(type)): \(context.debugDescription)",
+                "two schemas are named \(JSONValue.quoted(type)): \(context.debugDescription)",
                 schema ?? "", "give them different names, or list the schema once"
             )
         case .duplicateProperty(let schema, let property, _):
             (
-                "two properties are named \(JSONLine.quote(property))", schema,
+                "two properties are named \(JSONValue.quoted(property))", schema,
                 "give them different names"
             )
         case .emptyTypeChoices(let schema, _):
@@ -24,7 +25,7 @@ extension GenerationSchema.SchemaError: Explained {
         case .undefinedReferences(let schema, let references, _):
             (
                 "there are no schemas named "
-                    + references.map { JSONLine.quote($0) }.joined(separator: ", "),
+                    + references.map { JSONValue.quoted($0) }.joined(separator: ", "),
                 schema ?? "", "add them to the dependencies"
             )
         case .invalidGuide(let schema, let property, let context):

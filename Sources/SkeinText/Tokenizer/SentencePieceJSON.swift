@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A SentencePiece model of pairs with scores as the parts of a tokenizer.json, as transformers
 /// converts one: merges take the place of scores.
@@ -16,7 +17,7 @@ enum SentencePieceJSON {
 
     /// The pairs that make a piece, those of the highest score first; of one score, the longer left
     /// half first, and then the longer right one.
-    static func merges(_ definition: TokenizerDefinition) -> [JSONLine.Value] {
+    static func merges(_ definition: TokenizerDefinition) -> [JSONValue] {
         guard let design = definition.sentencePieces, let scores = design.scores else { return [] }
         // By bytes: equal texts may be two spellings of an accent.
         var ids: [ArraySlice<UInt8>: Int] = [:]
@@ -46,39 +47,39 @@ enum SentencePieceJSON {
         let ranked = pairs.map { (pair: $0, rank: rank($0)) }
         return ranked.sorted { $0.rank > $1.rank }.map { entry in
             let parts = [entry.pair.left, entry.pair.right].map { definition.pieces[$0] }
-            return .array(parts.map { .string($0) })
+            return .list(parts.map { .text($0) })
         }
     }
 
-    static func normalizer(_ definition: TokenizerDefinition) -> JSONLine.Value {
-        let replace: JSONLine.Value = .object([
-            ("type", .string("Replace")), ("pattern", .object([("String", .string(" "))])),
-            ("content", .string(space)),
+    static func normalizer(_ definition: TokenizerDefinition) -> JSONValue {
+        let replace: JSONValue = .fields([
+            ("type", .text("Replace")), ("pattern", .fields([("String", .text(" "))])),
+            ("content", .text(space)),
         ])
         guard definition.sentencePieces?.prefix == .always else { return replace }
-        let prepend: JSONLine.Value = .object([
-            ("type", .string("Prepend")), ("prepend", .string(space)),
+        let prepend: JSONValue = .fields([
+            ("type", .text("Prepend")), ("prepend", .text(space)),
         ])
-        return .object([
-            ("type", .string("Sequence")), ("normalizers", .array([prepend, replace])),
+        return .fields([
+            ("type", .text("Sequence")), ("normalizers", .list([prepend, replace])),
         ])
     }
 
-    static func decoder(_ definition: TokenizerDefinition) -> JSONLine.Value {
-        var steps: [JSONLine.Value] = [
-            .object([
-                ("type", .string("Replace")), ("pattern", .object([("String", .string(space))])),
-                ("content", .string(" ")),
-            ]), .object([("type", .string("ByteFallback"))]),
-            .object([("type", .string("Fuse"))]),
+    static func decoder(_ definition: TokenizerDefinition) -> JSONValue {
+        var steps: [JSONValue] = [
+            .fields([
+                ("type", .text("Replace")), ("pattern", .fields([("String", .text(space))])),
+                ("content", .text(" ")),
+            ]), .fields([("type", .text("ByteFallback"))]),
+            .fields([("type", .text("Fuse"))]),
         ]
         if definition.sentencePieces?.prefix == .always {
             steps.append(
-                .object([
-                    ("type", .string("Strip")), ("content", .string(" ")), ("start", .integer(1)),
+                .fields([
+                    ("type", .text("Strip")), ("content", .text(" ")), ("start", .integer(1)),
                     ("stop", .integer(0)),
                 ]))
         }
-        return .object([("type", .string("Sequence")), ("decoders", .array(steps))])
+        return .fields([("type", .text("Sequence")), ("decoders", .list(steps))])
     }
 }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 
 /// The tokenizer of a GGUF file as the files of a Hugging Face folder.
 package enum TokenizerAsFiles {
@@ -30,13 +31,14 @@ package enum TokenizerAsFiles {
             files.append(("tokenizer.json", Array(try json(definition).utf8)))
         }
         files.append(("tokenizer_config.json", Array(configuration(definition, metadata).utf8)))
-        var tokens: [JSONLine.Field] = []
+        var tokens: [(String, JSONValue)] = []
         for (name, id) in [
             ("bos_token_id", definition.beginID), ("eos_token_id", definition.endID),
         ] {
             if let id { tokens.append((name, .integer(Int(id)))) }
         }
-        files.append(("generation_config.json", Array((JSONLine(tokens).text + "\n").utf8)))
+        files.append(
+            ("generation_config.json", Array((JSONValue.fields(tokens).written + "\n").utf8)))
         if case .string(let template)? = metadata["tokenizer.chat_template"] {
             files.append(("chat_template.jinja", Array(template.utf8)))
         }
@@ -67,41 +69,41 @@ package enum TokenizerAsFiles {
     private static func configuration(
         _ definition: TokenizerDefinition, _ metadata: [String: GGUFValue]
     ) -> String {
-        func piece(_ id: Int32?) -> JSONLine.Value {
-            id.map { .string(definition.pieces[Int($0)]) } ?? .null
+        func piece(_ id: Int32?) -> JSONValue {
+            id.map { .text(definition.pieces[Int($0)]) } ?? .null
         }
         let isOfPieces = definition.sentencePieces != nil
-        var fields: [JSONLine.Field] = [
+        var fields: [(String, JSONValue)] = [
             ("add_bos_token", .bool(definition.addsBeginToken)),
             ("add_eos_token", .bool(false)),
             ("bos_token", piece(definition.beginID)), ("eos_token", piece(definition.endID)),
             ("unk_token", isOfPieces ? piece(definition.unknownID) : .null),
             ("clean_up_tokenization_spaces", .bool(false)),
-            ("tokenizer_class", .string("PreTrainedTokenizerFast")),
+            ("tokenizer_class", .text("PreTrainedTokenizerFast")),
         ]
         if case .unsigned(let id)? = metadata["tokenizer.ggml.padding_token_id"],
             id < definition.pieces.count
         {
-            fields.append(("pad_token", .string(definition.pieces[Int(id)])))
+            fields.append(("pad_token", .text(definition.pieces[Int(id)])))
         }
         if isOfPieces {
             fields.append(
                 (
                     "added_tokens_decoder",
-                    .object(
+                    .fields(
                         definition.addedTokens.map { token in
-                            (String(token.id), .object(added(token, definition)))
+                            (String(token.id), .fields(added(token, definition)))
                         })
                 ))
         }
-        return JSONLine(fields).text + "\n"
+        return JSONValue.fields(fields).written + "\n"
     }
 
     private static func added(
         _ token: TokenizerDefinition.AddedToken, _ definition: TokenizerDefinition
-    ) -> [JSONLine.Field] {
+    ) -> [(String, JSONValue)] {
         [
-            ("content", .string(definition.pieces[Int(token.id)])),
+            ("content", .text(definition.pieces[Int(token.id)])),
             ("single_word", .bool(token.isSingleWord)), ("lstrip", .bool(token.stripsLeft)),
             ("rstrip", .bool(token.stripsRight)), ("normalized", .bool(token.isNormalized)),
             ("special", .bool(token.isSpecial)),
@@ -111,86 +113,86 @@ package enum TokenizerAsFiles {
     // MARK: tokenizer.json
 
     private static func json(_ definition: TokenizerDefinition) throws(TokenizerError) -> String {
-        let byteLevel: JSONLine.Value = .object([
-            ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
+        let byteLevel: JSONValue = .fields([
+            ("type", .text("ByteLevel")), ("add_prefix_space", .bool(false)),
             ("trim_offsets", .bool(true)), ("use_regex", .bool(true)),
         ])
         let tokens = definition.addedTokens.sorted { $0.id < $1.id }.map { token in
-            JSONLine.Value.object(
+            JSONValue.fields(
                 [("id", .integer(Int(token.id)))] + added(token, definition))
         }
-        var beginning: JSONLine.Value = .null
+        var beginning: JSONValue = .null
         if definition.addsBeginToken, let id = definition.beginID {
             beginning = template(definition.pieces[Int(id)], Int(id))
         }
         let isOfPieces = definition.sentencePieces != nil
         let unknown = isOfPieces ? definition.unknownID : nil
-        let model: JSONLine.Value = .object([
-            ("type", .string("BPE")), ("dropout", .null),
-            ("unk_token", unknown.map { .string(definition.pieces[Int($0)]) } ?? .null),
+        let model: JSONValue = .fields([
+            ("type", .text("BPE")), ("dropout", .null),
+            ("unk_token", unknown.map { .text(definition.pieces[Int($0)]) } ?? .null),
             ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
             ("fuse_unk", .bool(isOfPieces)),
             ("byte_fallback", .bool(definition.sentencePieces?.fallsBackToBytes ?? false)),
             ("ignore_merges", .bool(definition.ignoresMerges)),
             (
                 "vocab",
-                .object(
+                .fields(
                     definition.pieces.enumerated().filter { !$1.isEmpty }
                         .map { ($1, .integer($0)) })
             ),
             (
                 "merges",
-                .array(
+                .list(
                     isOfPieces
                         ? SentencePieceJSON.merges(definition)
-                        : definition.merges.map { .string($0) })
+                        : definition.merges.map { .text($0) })
             ),
         ])
-        return JSONLine([
-            ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
-            ("added_tokens", .array(tokens)),
+        return JSONValue.fields([
+            ("version", .text("1.0")), ("truncation", .null), ("padding", .null),
+            ("added_tokens", .list(tokens)),
             (
                 "normalizer",
                 isOfPieces
                     ? SentencePieceJSON.normalizer(definition)
                     : definition.normalizer == .composed
-                        ? .object([("type", .string("NFC"))]) : .null
+                        ? .fields([("type", .text("NFC"))]) : .null
             ),
             ("pre_tokenizer", isOfPieces ? .null : try stages(definition, byteLevel)),
             ("post_processor", beginning),
             ("decoder", isOfPieces ? SentencePieceJSON.decoder(definition) : byteLevel),
             ("model", model),
-        ]).text
+        ]).written
     }
 
     /// What puts the first token before a text.
-    private static func template(_ piece: String, _ id: Int) -> JSONLine.Value {
-        func token(_ type: Int) -> JSONLine.Value {
-            .object([
-                ("SpecialToken", .object([("id", .string(piece)), ("type_id", .integer(type))]))
+    private static func template(_ piece: String, _ id: Int) -> JSONValue {
+        func token(_ type: Int) -> JSONValue {
+            .fields([
+                ("SpecialToken", .fields([("id", .text(piece)), ("type_id", .integer(type))]))
             ])
         }
-        func sequence(_ name: String, _ type: Int) -> JSONLine.Value {
-            .object([("Sequence", .object([("id", .string(name)), ("type_id", .integer(type))]))])
+        func sequence(_ name: String, _ type: Int) -> JSONValue {
+            .fields([("Sequence", .fields([("id", .text(name)), ("type_id", .integer(type))]))])
         }
         let single = [token(0), sequence("A", 0)]
-        let known: JSONLine.Value = .object([
-            ("id", .string(piece)), ("ids", .array([.integer(id)])),
-            ("tokens", .array([.string(piece)])),
+        let known: JSONValue = .fields([
+            ("id", .text(piece)), ("ids", .list([.integer(id)])),
+            ("tokens", .list([.text(piece)])),
         ])
-        return .object([
-            ("type", .string("TemplateProcessing")), ("single", .array(single)),
-            ("pair", .array(single + [token(1), sequence("B", 1)])),
-            ("special_tokens", .object([(piece, known)])),
+        return .fields([
+            ("type", .text("TemplateProcessing")), ("single", .list(single)),
+            ("pair", .list(single + [token(1), sequence("B", 1)])),
+            ("special_tokens", .fields([(piece, known)])),
         ])
     }
 
     private static func stages(
-        _ definition: TokenizerDefinition, _ byteLevel: JSONLine.Value
-    ) throws(TokenizerError) -> JSONLine.Value {
-        func sequence(_ first: JSONLine.Value, _ last: JSONLine.Value) -> JSONLine.Value {
-            .object([
-                ("type", .string("Sequence")), ("pretokenizers", .array([first, last])),
+        _ definition: TokenizerDefinition, _ byteLevel: JSONValue
+    ) throws(TokenizerError) -> JSONValue {
+        func sequence(_ first: JSONValue, _ last: JSONValue) -> JSONValue {
+            .fields([
+                ("type", .text("Sequence")), ("pretokenizers", .list([first, last])),
             ])
         }
         guard definition.preTokenSteps == nil else {
@@ -199,21 +201,21 @@ package enum TokenizerAsFiles {
                 source: definition.source)
         }
         if let pattern = definition.preTokenizer.pattern {
-            let split: JSONLine.Value = .object([
-                ("type", .string("Split")), ("pattern", .object([("Regex", .string(pattern))])),
-                ("behavior", .string("Isolated")), ("invert", .bool(false)),
+            let split: JSONValue = .fields([
+                ("type", .text("Split")), ("pattern", .fields([("Regex", .text(pattern))])),
+                ("behavior", .text("Isolated")), ("invert", .bool(false)),
             ])
             return sequence(
                 split,
-                .object([
-                    ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
+                .fields([
+                    ("type", .text("ByteLevel")), ("add_prefix_space", .bool(false)),
                     ("trim_offsets", .bool(true)), ("use_regex", .bool(false)),
                 ]))
         }
         switch definition.preTokenizer {
         case .smollm:
             return sequence(
-                .object([("type", .string("Digits")), ("individual_digits", .bool(true))]),
+                .fields([("type", .text("Digits")), ("individual_digits", .bool(true))]),
                 byteLevel)
         case .gpt2: return byteLevel
         default:

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 extension ToolProblem: Explained {
     package var explanation: Explanation {
@@ -68,6 +69,6 @@ extension ToolProblem: Explained {
 
     /// A client's text in quotes, cut where it is long.
     private static func cut(_ text: String) -> String {
-        JSONLine.quote(text.utf8.count <= 200 ? text : text.prefix(200) + "...")
+        JSONValue.quoted(text.utf8.count <= 200 ? text : text.prefix(200) + "...")
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 
 /// Tells, while a run can still be stopped, what its losses usually mean: it hardly learns, it diverges, or
@@ -39,7 +40,7 @@ package struct EarlyWarning: Sendable {
         }
 
         var isWeak: Bool { hasLowRate || leavesModulesOut }
-        var rateOption: String { "--learning-rate \(JSONLine.render(.number(rate)))" }
+        var rateOption: String { "--learning-rate \(JSONValue.decimal(rate).written)" }
         var remedy: String {
             ((hasLowRate ? [rateOption] : [])
                 + (leavesModulesOut ? ["--target-modules all-linear"] : [])).joined(

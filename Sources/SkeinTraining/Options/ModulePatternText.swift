@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// `down_proj=16,layers.0.self_attn.q_proj=4`: values of modules, by regular expressions for the ends
 /// of their names.
@@ -51,7 +52,7 @@ extension ValueFormat where Value == [String: Int] {
             placeholder: "MODULE=N",
             accepted: "MODULE=N, several with commas between them, each N a rank from 1 to 1024",
             read: { text in ModulePatternText.patterns(of: text) { rank.read($0) } },
-            json: { .string(ModulePatternText.text(of: $0) { String($0) }) })
+            json: { .text(ModulePatternText.text(of: $0) { String($0) }) })
     }
 }
 
@@ -65,7 +66,7 @@ extension ValueFormat where Value == [String: Double] {
                 + "65536",
             read: { text in ModulePatternText.patterns(of: text) { alpha.read($0) } },
             json: { patterns in
-                .string(ModulePatternText.text(of: patterns) { JSONLine.render(.number($0)) })
+                .text(ModulePatternText.text(of: patterns) { JSONValue.decimal($0).written })
             })
     }
 }

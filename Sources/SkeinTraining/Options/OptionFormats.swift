@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 import SkeinText
@@ -9,7 +10,7 @@ extension ValueFormat where Value == LayerSelection {
     package static var layers: ValueFormat {
         ValueFormat(
             placeholder: "L", accepted: "all, N for the last N, or a range such as 8-15",
-            read: { LayerSelection($0) }, json: { .string($0.text) })
+            read: { LayerSelection($0) }, json: { .text($0.text) })
     }
 }
 
@@ -23,7 +24,7 @@ extension ValueFormat where Value == String {
                 + "None), several with commas between them, or a text that holds a JSON "
                 + "object; not \(Words.either(TemplateArgumentText.reserved)), which are set",
             read: { TemplateArgumentText.fields(of: $0) == nil ? nil : $0 },
-            json: { .string($0) })
+            json: { .text($0) })
     }
 
     /// `prompt=question`, several with commas between them.
@@ -32,14 +33,14 @@ extension ValueFormat where Value == String {
             placeholder: "PART=NAME",
             accepted: "PART=NAME, several with commas between them, each PART and NAME once; "
                 + "PART is " + Words.either(RowFields.Part.allCases.map(\.rawValue)),
-            read: { RowFields($0)?.text }, json: { .string($0) })
+            read: { RowFields($0)?.text }, json: { .text($0) })
     }
 
     /// A day of the calendar.
     package static var day: ValueFormat {
         ValueFormat(
             placeholder: "YYYY-MM-DD", accepted: "a day such as 2024-07-26",
-            read: { TemplateDate($0) == nil ? nil : $0 }, json: { .string($0) })
+            read: { TemplateDate($0) == nil ? nil : $0 }, json: { .text($0) })
     }
 }
 
@@ -52,7 +53,7 @@ extension ValueFormat where Value == [String] {
                 "a text of at most \(Limits.samplePromptBytes) bytes, or a JSON list of at most "
                 + "\(Limits.samplePrompts) texts",
             read: { SamplePromptText.prompts(of: $0) },
-            json: { .string(SamplePromptText.text(of: $0)) })
+            json: { .text(SamplePromptText.text(of: $0)) })
     }
 }
 
@@ -76,6 +77,6 @@ extension ValueFormat where Value == [TargetModule] {
                 }
                 return found.sorted()
             },
-            json: { .array($0.map { .string($0.name) }) })
+            json: { .list($0.map { .text($0.name) }) })
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 
 extension TrainingConfiguration {
@@ -67,10 +68,10 @@ extension TrainingConfiguration {
         }
         guard !knowsRate || floor < self.learningRate else {
             throw .badOption(
-                flag: name(\.minLearningRate), value: JSONLine.render(.number(floor)),
+                flag: name(\.minLearningRate), value: JSONValue.decimal(floor).written,
                 allowed:
                     "a number below --\(name(\.learningRate)), which is "
-                    + JSONLine.render(.number(self.learningRate)))
+                    + JSONValue.decimal(self.learningRate).written)
         }
     }
 

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 
 /// The progress of a run beside its vectors: state.json.
@@ -56,22 +57,22 @@ extension TrainingState: Decodable {
 
     /// The text of state.json.
     var text: String {
-        var fields: [JSONLine.Field] = [
+        var fields: [(String, JSONValue)] = [
             ("step", .integer(step)), ("epoch", .integer(epoch)),
-            ("best_validation_loss", bestValidationLoss.map { .number($0) } ?? .null),
+            ("best_validation_loss", bestValidationLoss.map { .decimal($0) } ?? .null),
         ]
         if let accuracy = bestValidationAccuracy {
-            fields.append((CodingKeys.bestValidationAccuracy.rawValue, .number(accuracy)))
+            fields.append((CodingKeys.bestValidationAccuracy.rawValue, .decimal(accuracy)))
         }
         fields += [
             ("best_step", .integer(bestStep)),
             ("validations_since_best", .integer(validationsSinceBest)),
-            ("configuration_sha256", .string(configurationDigest)),
+            ("configuration_sha256", .text(configurationDigest)),
         ]
         if let parametersDigest {
-            fields.append((CodingKeys.parametersDigest.rawValue, .string(parametersDigest)))
+            fields.append((CodingKeys.parametersDigest.rawValue, .text(parametersDigest)))
         }
-        return RecordFile.text(fields) + "\n"
+        return JSONValue.fields(fields).lines(levels: .max) + "\n"
     }
 }
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// One line of ledger.jsonl that is no micro-batch's: a group of rows of which a worker has said
 /// something that the run uses. Their kind is the name of the number of the group.
@@ -73,14 +74,14 @@ package struct GroupEntry: Sendable, Equatable {
         self.inputsDigest = inputsDigest
     }
 
-    package var line: JSONLine {
-        let place: [JSONLine.Field] =
+    package var line: JSONValue {
+        let place: [(String, JSONValue)] =
             switch subject {
             case .reference(let rows):
                 [
                     (CodingKeys.step.rawValue, .integer(step)),
                     (CodingKeys.reference.rawValue, .integer(group)),
-                    (CodingKeys.rows.rawValue, .string(rows.rawValue)),
+                    (CodingKeys.rows.rawValue, .text(rows.rawValue)),
                 ]
             case .validation:
                 [
@@ -93,20 +94,20 @@ package struct GroupEntry: Sendable, Equatable {
                     (CodingKeys.step.rawValue, .integer(step)),
                 ]
             }
-        let counts: [JSONLine.Field] = [
-            (CodingKeys.worker.rawValue, .string(worker)),
+        let counts: [(String, JSONValue)] = [
+            (CodingKeys.worker.rawValue, .text(worker)),
             (CodingKeys.attempt.rawValue, .integer(attempt)),
             (CodingKeys.tokens.rawValue, .integer(tokens)),
             (CodingKeys.lossTokens.rawValue, .integer(lossTokens)),
         ]
-        let digests: [JSONLine.Field] = [
+        let digests: [(String, JSONValue)] = [
             (CodingKeys.parametersDigest, parametersDigest),
             (.valuesDigest, valuesDigest), (.inputsDigest, inputsDigest),
-        ].compactMap { key, digest in digest.map { (key.rawValue, .string($0)) } }
-        return JSONLine(
+        ].compactMap { key, digest in digest.map { (key.rawValue, .text($0)) } }
+        return JSONValue.fields(
             place + counts
                 + (correct.map { [(CodingKeys.correct.rawValue, .integer($0))] } ?? [])
-                + [(CodingKeys.lossSum.rawValue, lossSum.map { .number($0) } ?? .null)] + digests)
+                + [(CodingKeys.lossSum.rawValue, lossSum.map { .decimal($0) } ?? .null)] + digests)
     }
 }
 

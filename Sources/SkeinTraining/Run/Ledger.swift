@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// One line of ledger.jsonl: a micro-batch whose gradient went into a committed step.
 package struct LedgerEntry: Sendable, Equatable, Decodable {
@@ -53,23 +54,23 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         self.inputsDigest = inputsDigest
     }
 
-    package var line: JSONLine {
-        var fields: [JSONLine.Field] = [
+    package var line: JSONValue {
+        var fields: [(String, JSONValue)] = [
             ("step", .integer(step)), ("micro_batch", .integer(microBatch)),
-            ("worker", .string(worker)), ("attempt", .integer(attempt)),
+            ("worker", .text(worker)), ("attempt", .integer(attempt)),
             ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
-            ("loss_sum", .number(lossSum)), ("gradient_sha256", .string(gradientDigest)),
+            ("loss_sum", .decimal(lossSum)), ("gradient_sha256", .text(gradientDigest)),
         ]
         if let stateDigest {
-            fields.append((CodingKeys.stateDigest.rawValue, .string(stateDigest)))
+            fields.append((CodingKeys.stateDigest.rawValue, .text(stateDigest)))
         }
         if let parametersDigest {
-            fields.append((CodingKeys.parametersDigest.rawValue, .string(parametersDigest)))
+            fields.append((CodingKeys.parametersDigest.rawValue, .text(parametersDigest)))
         }
         if let inputsDigest {
-            fields.append((CodingKeys.inputsDigest.rawValue, .string(inputsDigest)))
+            fields.append((CodingKeys.inputsDigest.rawValue, .text(inputsDigest)))
         }
-        return JSONLine(fields)
+        return JSONValue.fields(fields)
     }
 }
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
 ///
@@ -28,7 +29,7 @@ package struct LineFile: ~Copyable {
     ///   - store: where the file is.
     /// - Throws: `FileError`.
     package init(
-        path: String, keepingThroughStep step: Int, head: [JSONLine] = [],
+        path: String, keepingThroughStep step: Int, head: [JSONValue] = [],
         replacing: StaticString = "", in store: any Store
     ) throws {
         try Self.replace(
@@ -72,12 +73,12 @@ package struct LineFile: ~Copyable {
         }
     }
 
-    private static func text(_ lines: [JSONLine]) -> String {
-        lines.map { $0.text + "\n" }.joined()
+    private static func text(_ lines: [JSONValue]) -> String {
+        lines.map { $0.written + "\n" }.joined()
     }
 
     /// Appends lines and makes them durable.
-    package func append(_ lines: [JSONLine]) throws {
+    package func append(_ lines: [JSONValue]) throws {
         guard !lines.isEmpty else { return }
         try file.append(Array(Self.text(lines).utf8))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 
 /// manifest.json: size and SHA-256 of every other file of a checkpoint, written last.
 struct Manifest: Equatable {
@@ -50,13 +51,13 @@ struct Manifest: Equatable {
 
     /// The text of manifest.json, files in the order of their names.
     var text: String {
-        let entries: [JSONLine.Field] = files.sorted { $0.key < $1.key }.map { name, file in
+        let entries: [(String, JSONValue)] = files.sorted { $0.key < $1.key }.map { name, file in
             (
                 name,
-                .object([("bytes", .integer(file.bytes)), ("sha256", .string(file.sha256))])
+                .fields([("bytes", .integer(file.bytes)), ("sha256", .text(file.sha256))])
             )
         }
-        return RecordFile.text([("files", .object(entries))]) + "\n"
+        return JSONValue.fields([("files", .fields(entries))]).lines(levels: .max) + "\n"
     }
 
     /// Compares every file with what the manifest says.

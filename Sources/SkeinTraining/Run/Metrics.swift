@@ -56,16 +56,16 @@ package struct StepMetrics: Sendable, Equatable, Decodable {
         payloadBytes = figures?.payloadBytes
     }
 
-    package var line: JSONLine {
-        var fields: [JSONLine.Field] = [
-            ("step", .integer(step)), ("epoch", .integer(epoch)), ("loss", .number(loss)),
+    package var line: JSONValue {
+        var fields: [(String, JSONValue)] = [
+            ("step", .integer(step)), ("epoch", .integer(epoch)), ("loss", .decimal(loss)),
             ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
-            ("learning_rate", .number(learningRate)), ("gradient_norm", .number(gradientNorm)),
-            ("seconds", .number(seconds)), ("tokens_per_second", .number(tokensPerSecond)),
+            ("learning_rate", .decimal(learningRate)), ("gradient_norm", .decimal(gradientNorm)),
+            ("seconds", .decimal(seconds)), ("tokens_per_second", .decimal(tokensPerSecond)),
             ("workers", .integer(workers)),
         ]
         if let seconds = coordinatorCPUSeconds {
-            fields.append((CodingKeys.coordinatorCPUSeconds.rawValue, .number(seconds)))
+            fields.append((CodingKeys.coordinatorCPUSeconds.rawValue, .decimal(seconds)))
         }
         for (key, bytes) in [
             (CodingKeys.sentBytes, sentBytes), (.receivedBytes, receivedBytes),
@@ -73,7 +73,7 @@ package struct StepMetrics: Sendable, Equatable, Decodable {
         ] {
             if let bytes { fields.append((key.rawValue, .integer(bytes))) }
         }
-        return JSONLine(fields)
+        return JSONValue.fields(fields)
     }
 }
 
@@ -120,20 +120,20 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
         namesAccuracy = values.contains(.tokenAccuracy)
     }
 
-    package var line: JSONLine {
-        var fields: [JSONLine.Field] = [
+    package var line: JSONValue {
+        var fields: [(String, JSONValue)] = [
             ("step", .integer(step)), ("epoch", .integer(epoch)),
-            ("validation_loss", loss.map { .number($0) } ?? .null),
+            ("validation_loss", loss.map { .decimal($0) } ?? .null),
             ("validation_tokens", .integer(tokens)),
         ]
         if namesAccuracy {
             fields.append(
                 (
                     CodingKeys.tokenAccuracy.rawValue,
-                    tokenAccuracy.map { .number($0) } ?? .null
+                    tokenAccuracy.map { .decimal($0) } ?? .null
                 ))
         }
-        return JSONLine(fields)
+        return JSONValue.fields(fields)
     }
 }
 
@@ -162,10 +162,10 @@ package struct SampleMetrics: Sendable, Equatable, Decodable {
         self.tokens = tokens
     }
 
-    package var line: JSONLine {
-        JSONLine([
+    package var line: JSONValue {
+        JSONValue.fields([
             ("step", .integer(step)), ("epoch", .integer(epoch)),
-            ("sample_prompt", .string(prompt)), ("sample", text.map { .string($0) } ?? .null),
+            ("sample_prompt", .text(prompt)), ("sample", text.map { .text($0) } ?? .null),
             ("sample_tokens", .integer(tokens)),
         ])
     }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinRows
 
@@ -28,7 +29,7 @@ package struct ModelCard {
         let start = losses.start?.loss.map { "\n| before the first step | \($0) |" } ?? ""
         return """
             ---
-            base_model: \(JSONLine.quote(base.name))
+            base_model: \(JSONValue.quoted(base.name))
             library_name: peft
             pipeline_tag: text-generation
             tags:

@@ -90,19 +90,4 @@ package enum RecordFile {
         default: return "not JSON"
         }
     }
-
-    /// An object with one field on each line, for people who read run.json.
-    static func text(_ fields: [JSONLine.Field], indent: String = "") -> String {
-        let inner = indent + "  "
-        let lines = fields.map { name, value in
-            let text: String
-            if case .object(let fields) = value {
-                text = self.text(fields, indent: inner)
-            } else {
-                text = JSONLine.render(value)
-            }
-            return inner + JSONLine.quote(name) + ": " + text
-        }
-        return "{\n" + lines.joined(separator: ",\n") + "\n" + indent + "}"
-    }
 }

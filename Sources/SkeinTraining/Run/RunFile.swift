@@ -69,33 +69,33 @@ package struct RunFile: Sendable, Equatable {
 
     /// The text of run.json.
     package var text: String {
-        func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
-        var fields: [JSONLine.Field] =
+        func optional(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
+        var fields: [(String, JSONValue)] =
             otherEnginesFrom.map { [(Self.otherEnginesField, .integer($0))] } ?? []
         fields += [
-            ("version", .string(version)), ("fingerprint", .string(fingerprint)),
-            ("model", .string(model)), ("model_sha256", .string(modelDigest)),
-            ("data", .string(data)), ("data_sha256", .string(dataDigest)),
+            ("version", .text(version)), ("fingerprint", .text(fingerprint)),
+            ("model", .text(model)), ("model_sha256", .text(modelDigest)),
+            ("data", .text(data)), ("data_sha256", .text(dataDigest)),
             ("validation_sha256", optional(validationDigest)),
             ("test_sha256", optional(testDigest)),
             ("init_adapter_sha256", optional(initAdapterDigest)),
         ]
         if let encoderVersion { fields.append((Self.encoderKey, .integer(encoderVersion))) }
-        if let templateDigest { fields.append((Self.templateKey, .string(templateDigest))) }
+        if let templateDigest { fields.append((Self.templateKey, .text(templateDigest))) }
         if drawsEachEpoch { fields.append((Self.drawKey, .bool(true))) }
         fields += [
             ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
         ]
         if let referencesDigest {
-            fields.append((Self.referencesKey, .string(referencesDigest)))
+            fields.append((Self.referencesKey, .text(referencesDigest)))
         }
-        if let knownAnswer { fields.append((Self.answerKey, .string(knownAnswer))) }
+        if let knownAnswer { fields.append((Self.answerKey, .text(knownAnswer))) }
         fields += [
             ("recipe_sha256", optional(recipeDigest)),
-            ("configuration_sha256", .string(configuration.digest.description)),
-            ("configuration", .object(configuration.fields)),
+            ("configuration_sha256", .text(configuration.digest.description)),
+            ("configuration", .fields(configuration.fields)),
         ]
-        return RecordFile.text(fields) + "\n"
+        return JSONValue.fields(fields).lines(levels: .max) + "\n"
     }
 
     private static let referencesKey = "references_sha256"

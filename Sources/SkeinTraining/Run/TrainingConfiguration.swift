@@ -182,12 +182,12 @@ extension TrainingConfiguration {
 // Options as JSON: in run.json, and from a coordinator to its workers.
 extension TrainingConfiguration {
     /// The fields of run.json's `configuration`, in the order of the options.
-    package var fields: [JSONLine.Field] {
+    package var fields: [(String, JSONValue)] {
         recipe.fields + inputs.fields + machine.fields + cluster.fields
     }
 
     /// The `configuration` object of run.json, on one line.
-    package var json: [UInt8] { Array(JSONLine(fields).text.utf8) }
+    package var json: [UInt8] { Array(JSONValue.fields(fields).written.utf8) }
 
     /// Reads `json` back.
     ///

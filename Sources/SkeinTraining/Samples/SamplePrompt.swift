@@ -81,7 +81,7 @@ package enum SamplePromptText {
     /// The text that `prompts` reads back.
     package static func text(of prompts: [String]) -> String {
         if prompts.count == 1, list(prompts[0]) == nil { return prompts[0] }
-        return JSONLine.render(.array(prompts.map { .string($0) }))
+        return JSONValue.list(prompts.map { .text($0) }).written
     }
 
     /// One text of two that are accepted.

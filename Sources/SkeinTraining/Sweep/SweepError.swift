@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// What can be wrong with a sweep.
 package enum SweepError: Error, Equatable {
@@ -42,7 +43,7 @@ extension SweepError: Explained {
                 remedy: "give each a name of its own, or none", status: .badData)
         case .badName(let name, let place):
             Explanation(
-                what: "\(JSONLine.quote(name)) cannot be the name of a recipe", place: place,
+                what: "\(JSONValue.quoted(name)) cannot be the name of a recipe", place: place,
                 remedy: "use 1 to 64 of the characters A-Z a-z 0-9 . _ -, the first a letter or a "
                     + "digit",
                 status: .badData)

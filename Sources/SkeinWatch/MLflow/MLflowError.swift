@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Why a run is not at its MLflow server.
 package enum MLflowError: Error, Equatable {
@@ -26,7 +27,7 @@ extension MLflowError: Explained {
         switch self {
         case .badURL(let text):
             Explanation(
-                what: "\(JSONLine.quote(text)) is not the URL of an MLflow server",
+                what: "\(JSONValue.quoted(text)) is not the URL of an MLflow server",
                 place: "--mlflow",
                 remedy: "give scheme, host and port alone, as http://127.0.0.1:5000; a name and a "
                     + "password stand in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",

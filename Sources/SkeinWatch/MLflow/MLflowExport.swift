@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinLaunch
 import SkeinTraining
 
@@ -164,7 +165,7 @@ final class MLflowExport: Sendable {
         try session.connect()
         if !progress.hasToldPage, let page = session.page {
             progress.hasToldPage = true
-            log.info("MLflow: \(page)", [("event", .string("mlflow")), ("url", .string(page))])
+            log.info("MLflow: \(page)", [("event", .text("mlflow")), ("url", .text(page))])
         }
         if task.reads {
             let start = try progress.began ?? started(session)

@@ -58,7 +58,7 @@ struct MLflowServer: Sendable {
     func experiment(named name: String) throws -> String {
         if let known = try knownExperiment(name) { return known }
         do {
-            let answer: Experiment = try post("experiments/create", [("name", .string(name))])
+            let answer: Experiment = try post("experiments/create", [("name", .text(name))])
             return try identifier(answer.identifier)
         } catch MLflowError.refused(_, 400, let message) {
             // Another run may have made it meanwhile.
@@ -108,7 +108,7 @@ struct MLflowServer: Sendable {
         let answer: RunAnswer = try post(
             "runs/create",
             [
-                ("experiment_id", .string(experiment)), ("run_name", .string(name)),
+                ("experiment_id", .text(experiment)), ("run_name", .text(name)),
                 ("start_time", .integer(time)), ("tags", Self.pairs(tags)),
             ])
         return try identifier(answer.run.info.identifier)
@@ -120,8 +120,8 @@ struct MLflowServer: Sendable {
         let answer: Answer = try post(
             "runs/search",
             [
-                ("experiment_ids", .array([.string(experiment)])),
-                ("filter", .string("tags.`\(tag.key)` = '\(tag.value)'")),
+                ("experiment_ids", .list([.text(experiment)])),
+                ("filter", .text("tags.`\(tag.key)` = '\(tag.value)'")),
                 ("max_results", .integer(1)),
             ])
         return try (answer.runs?.first?.info.identifier).map(identifier)
@@ -148,13 +148,13 @@ struct MLflowServer: Sendable {
         let _: Answer = try post(
             "runs/log-batch",
             [
-                ("run_id", .string(run)),
+                ("run_id", .text(run)),
                 (
                     "metrics",
-                    .array(
+                    .list(
                         metrics.map {
-                            .object([
-                                ("key", .string($0.key)), ("value", .number($0.value)),
+                            .fields([
+                                ("key", .text($0.key)), ("value", .decimal($0.value)),
                                 ("timestamp", .integer($0.time)), ("step", .integer($0.step)),
                             ])
                         })
@@ -165,8 +165,8 @@ struct MLflowServer: Sendable {
 
     func set(_ status: Status, run: String, time: Int? = nil) throws {
         struct Answer: Decodable {}
-        var fields: [JSONLine.Field] = [
-            ("run_id", .string(run)), ("status", .string(status.rawValue)),
+        var fields: [(String, JSONValue)] = [
+            ("run_id", .text(run)), ("status", .text(status.rawValue)),
         ]
         if let time { fields.append(("end_time", .integer(time))) }
         let _: Answer = try post("runs/update", fields)
@@ -174,8 +174,8 @@ struct MLflowServer: Sendable {
 
     // MARK: - Requests
 
-    private static func pairs(_ pairs: [Pair]) -> JSONLine.Value {
-        .array(pairs.map { .object([("key", .string($0.key)), ("value", .string($0.value))]) })
+    private static func pairs(_ pairs: [Pair]) -> JSONValue {
+        .list(pairs.map { .fields([("key", .text($0.key)), ("value", .text($0.value))]) })
     }
 
     private func get<Answer: Decodable>(_ name: String, query: Pair) throws -> Answer {
@@ -186,9 +186,9 @@ struct MLflowServer: Sendable {
     }
 
     private func post<Answer: Decodable>(
-        _ name: String, _ fields: [JSONLine.Field]
+        _ name: String, _ fields: [(String, JSONValue)]
     ) throws -> Answer {
-        try ask(ExchangeRequest(.post, url: path(name), body: JSONLine(fields).text))
+        try ask(ExchangeRequest(.post, url: path(name), body: JSONValue.fields(fields).written))
     }
 
     private func path(_ name: String) -> String { url + "/api/2.0/mlflow/" + name }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTraining
 
 /// Brings a run to an MLflow server: what its metrics.jsonl has and the server has not.
@@ -213,11 +214,11 @@ final class MLflowSession {
 enum MLflowParameters {
     /// Names of options without dashes before them, and what the run was made of.
     static func of(_ run: RunFile) -> [MLflowServer.Pair] {
-        func shown(_ value: JSONLine.Value) -> String? {
+        func shown(_ value: JSONValue) -> String? {
             switch value {
             case .null: nil
-            case .string(let text): text
-            default: JSONLine.render(value)
+            case .text(let text): text
+            default: value.written
             }
         }
         let origin: [MLflowServer.Pair] = [

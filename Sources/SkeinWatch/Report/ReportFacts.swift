@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinTraining
 
 /// What HTML and Markdown both say, as rows of text: a name and a value for each run.
@@ -98,11 +99,11 @@ enum ReportFacts {
 
     /// Options and origins. With several runs those that differ come from `differences`.
     static func configuration(_ runs: [ReportedRun]) -> [Row] {
-        func shown(_ value: JSONLine.Value?) -> String {
+        func shown(_ value: JSONValue?) -> String {
             switch value {
             case nil, .null: "none"
-            case .string(let text): text
-            case .some(let value): JSONLine.render(value)
+            case .text(let text): text
+            case .some(let value): value.written
             }
         }
         func row(_ name: String, _ value: (RunFile) -> String?) -> Row {

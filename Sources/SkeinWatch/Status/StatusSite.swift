@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinJSON
 import SkeinNetwork
 import SkeinRows
 import SkeinTraining
@@ -170,7 +171,7 @@ final class StatusSite: HTTPSite {
 
     /// The report about the data as JSON, made once; nil while the rows are read.
     private func data() -> String? {
-        if cachedData == nil { cachedData = board.report.map { DataFacts.json(of: $0).text } }
+        if cachedData == nil { cachedData = board.report.map { DataFacts.json(of: $0).written } }
         return cachedData
     }
 
@@ -182,7 +183,7 @@ final class StatusSite: HTTPSite {
             return cachedHistory.text
         }
         let isWhole = mark == nil
-        let text = board.history(after: &mark, timeline: view.timeline)?.text
+        let text = board.history(after: &mark, timeline: view.timeline)?.written
         if isWhole, let text, let mark { cachedHistory = (text, mark) }
         return text
     }
@@ -199,7 +200,7 @@ final class StatusSite: HTTPSite {
 
 /// The report about the data for the page.
 private enum DataFacts {
-    static func json(of report: DataReport) -> JSONLine {
+    static func json(of report: DataReport) -> JSONValue {
         let facts: [(String, String)] = [
             ("rows", Figures.grouped(report.rows)), ("tokens", Figures.grouped(report.tokens)),
             ("with loss", Figures.grouped(report.lossTokens)),
@@ -210,14 +211,14 @@ private enum DataFacts {
             ("bad lines", Figures.grouped(report.badLines)),
             ("steps", Figures.grouped(report.steps)), ("format", report.format.rawValue),
         ]
-        return JSONLine([
-            ("facts", .array(facts.map { .array([.string($0.0), .string($0.1)]) })),
-            ("warnings", .array(report.warnings.map { .string($0.text) })),
+        return JSONValue.fields([
+            ("facts", .list(facts.map { .list([.text($0.0), .text($0.1)]) })),
+            ("warnings", .list(report.warnings.map { .text($0.text) })),
             (
                 "rows",
-                .array(
+                .list(
                     report.examples.map { parts in
-                        .array(parts.map { .array([.string($0.text), .bool($0.isTrained)]) })
+                        .list(parts.map { .list([.text($0.text), .bool($0.isTrained)]) })
                     })
             ),
         ])

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import SkeinTraining
@@ -67,8 +68,8 @@ import Testing
                 let usual = option.rule == nil ? option.fallback : OptionDescription.automatic
                 let standard = option.isFlag ? "false" : usual
                 #expect(
-                    option.json(text).map(JSONLine.render)
-                        == standard.flatMap(option.json).map(JSONLine.render),
+                    option.json(text).map(\.written)
+                        == standard.flatMap(option.json).map(\.written),
                     "\(command.table.command) --\(name): \(text)")
             }
         }

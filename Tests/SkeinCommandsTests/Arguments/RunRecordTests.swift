@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinInference
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import SkeinTraining
@@ -58,7 +59,7 @@ import Testing
             #expect(options.leftToAdapter == [.dora])
             let record = try #require(arguments.record)
             let words = try #require(record.sentence?.split(separator: " --"))
-            let rate = JSONLine.render(.number(options.configuration.learningRate))
+            let rate = JSONValue.decimal(options.configuration.learningRate).written
             #expect(words.first == "what is not given is as in \(directory)/run/run.json:")
             #expect(
                 Set(words.dropFirst()) == [

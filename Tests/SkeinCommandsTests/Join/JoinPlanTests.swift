@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinLaunch
 import Testing
 
@@ -196,7 +197,7 @@ import Testing
         let slurm = try self.plan(Self.run + ["--launcher", "slurm"], environment)
         #expect(slurm.lines.contains { $0 == ("hosts", "9: n1 n2 n3 n4 n5 n6 n7 n8 ...") })
         #expect(
-            JSONLine(slurm.json).text.hasPrefix(
+            JSONValue.fields(slurm.json).written.hasPrefix(
                 #"{"launcher":"slurm","rank":1,"task_count":3,"#))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import SkeinTraining
 import Testing
@@ -13,13 +14,13 @@ import Testing
         let metrics = ValidationMetrics(
             step: 5, epoch: 2, loss: 2.5, tokens: 40, tokenAccuracy: 0.5)
         #expect(
-            JSONLine(TrainingReporter.facts(of: metrics, isBest: true)).text == """
+            JSONValue.fields(TrainingReporter.facts(of: metrics, isBest: true)).written == """
                 {"event":"validation","step":5,"epoch":2,"validation_loss":2.5,"validation_tokens":40,\
                 "validation_accuracy":0.5,"is_best":true}
                 """)
         let none = ValidationMetrics(step: 5, epoch: 2, loss: nil, tokens: 0)
         let fields = TrainingReporter.facts(of: none, isBest: false)
-        #expect(JSONLine(fields).text.contains("\"validation_loss\":null"))
+        #expect(JSONValue.fields(fields).written.contains("\"validation_loss\":null"))
     }
 
     private static func files(_ body: (String) throws -> Void) throws {

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import Testing
 
 @testable import SkeinLaunch
@@ -101,7 +102,9 @@ import Testing
 
     @Test("the same facts as a line of JSON")
     func json() throws {
-        let text = JSONLine(try Self.host("me@h", HostProblemTests.good("skein 0.0.9")).fields).text
+        let text = JSONValue.fields(
+            try Self.host("me@h", HostProblemTests.good("skein 0.0.9")).fields
+        ).written
         #expect(
             text.hasPrefix(
                 "{\"level\":\"error\",\"message\":\"host h: other version\",\"event\":\"host\","

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import Testing
 
 @testable import SkeinLaunch
@@ -13,7 +14,7 @@ import Testing
     static func json(_ change: (inout MachineReport) -> Void = { _ in }) -> String {
         var report = here
         change(&report)
-        return JSONLine(report.fields).text
+        return JSONValue.fields(report.fields).written
     }
 
     private static let beginning = "skein-host system Linux x86_64\nskein-host time 1000\n"

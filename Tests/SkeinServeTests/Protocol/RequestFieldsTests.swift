@@ -178,7 +178,7 @@ import Testing
             let text = tokens[place]
             let ids = try server.ask(
                 "POST", "/tokenize",
-                #"{"prompt":\#(JSONLine.quote(text)),"add_special_tokens":false}"#)
+                #"{"prompt":\#(JSONValue.quoted(text)),"add_special_tokens":false}"#)
             let id = try #require((ids.json["tokens"] as? [Int])?.first)
             let cut = try server.complete(prompt + #","stop_token_ids":[\#(id)]"#)
             #expect(whole.texts[0].hasPrefix(cut.texts[0]))

@@ -28,12 +28,12 @@ import Testing
     @Test("all four fields are there, also those that say nothing")
     func shape() {
         #expect(
-            JSONLine.render(APIError.unknownModel("x", known: ["tiny"]).json)
+            APIError.unknownModel("x", known: ["tiny"]).json.written
                 == #"{"error":{"message":"there is no model \"x\" here: GET /v1/models lists "#
                 + #"those that are served (tiny)","type":"invalid_request_error","#
                 + #""param":"model","code":"model_not_found"}}"#)
         #expect(
-            JSONLine.render(APIError(.internalError, "y").json)
+            APIError(.internalError, "y").json.written
                 == #"{"error":{"message":"y","type":"server_error","param":null,"code":null}}"#)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import Synchronization
@@ -348,7 +349,7 @@ import Testing
             StepMetrics(
                 step: 1, epoch: 1, loss: 2, tokens: 3, lossTokens: 2, learningRate: 0.1,
                 gradientNorm: 1, seconds: 1, tokensPerSecond: 3, workers: 1, figures: figures
-            ).line.text
+            ).line.written
         }
         #expect(line(nil).hasSuffix(",\"workers\":1}"))
         let figures = StepFigures(

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -47,8 +48,8 @@ struct ValidationRunTests {
             case .step(let step): lines.append("\(step.step) \(step.loss)")
             case .validation(let validation):
                 validations.append(validation)
-                lines.append(validation.line.text)
-            case .sample(let sample): lines.append(sample.line.text)
+                lines.append(validation.line.written)
+            case .sample(let sample): lines.append(sample.line.written)
             }
         }
         return (ending, validations, lines)

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -78,14 +79,14 @@ struct ValidationTests {
     func line() throws {
         let plain = ValidationMetrics(step: 3, epoch: 1, loss: 2.5, tokens: 5, tokenAccuracy: 0.5)
         #expect(
-            plain.line.text
+            plain.line.written
                 == #"{"step":3,"epoch":1,"validation_loss":2.5,"validation_tokens":5}"#)
         let third = 1 / 3.0
         for accuracy in [third, nil] {
             let named = ValidationMetrics(
                 step: 3, epoch: 1, loss: accuracy, tokens: 5, tokenAccuracy: accuracy,
                 namesAccuracy: true)
-            let bytes = Array(named.line.text.utf8)
+            let bytes = Array(named.line.written.utf8)
             let read = try bytes.withUnsafeBytes { try Metrics.record($0, path: "x", line: 1) }
             #expect(read == .validation(named))
         }

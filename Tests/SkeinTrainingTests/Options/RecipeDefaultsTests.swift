@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 import SkeinModels
 import SkeinTensors
 import SkeinTestSupport
@@ -13,7 +14,7 @@ import Testing
         for width in [1, 64, 576, 640, 2000, 2048, 4096, 16384] {
             for loss: PreferenceLoss.Kind? in [nil, .dpo, .orpo, .simpo] {
                 let rate = RecipeDefaults.learningRate(width: width, loss: loss)
-                let text = JSONLine.render(.number(rate))
+                let text = JSONValue.decimal(rate).written
                 #expect(Double(text) == rate)
                 let digits = text.prefix { $0 != "e" }.filter(\.isNumber)
                     .drop { $0 == "0" }
@@ -132,8 +133,8 @@ import Testing
                 }
             }
             #expect(
-                error?.explanation.what.contains(JSONLine.render(.number(found))) == true
-                    || error?.explanation.remedy.contains(JSONLine.render(.number(found))) == true)
+                error?.explanation.what.contains(JSONValue.decimal(found).written) == true
+                    || error?.explanation.remedy.contains(JSONValue.decimal(found).written) == true)
         }
     }
 

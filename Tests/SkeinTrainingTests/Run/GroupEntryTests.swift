@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -33,27 +34,27 @@ import Testing
     @Test("lines have the documented fields, in order, and read back, written by others, too")
     func lines() throws {
         #expect(
-            validation(3, 1).line.text
+            validation(3, 1).line.written
                 == "{\"step\":3,\"validation_group\":1,\"worker\":\"w\\\"1\",\"attempt\":2,"
                 + "\"tokens\":10,\"loss_tokens\":4,\"correct\":3,\"loss_sum\":0.2,"
                 + "\"parameters_sha256\":\"p3\",\"inputs_sha256\":\"i\"}")
         #expect(
-            reference(.validation, 0).line.text
+            reference(.validation, 0).line.written
                 == "{\"step\":0,\"reference_group\":0,\"rows\":\"validation\",\"worker\":\"w1\","
                 + "\"attempt\":1,\"tokens\":9,\"loss_tokens\":5,\"loss_sum\":12.5,"
                 + "\"log_probabilities_sha256\":\"v0\",\"inputs_sha256\":\"i\"}")
         #expect(
-            test(0).line.text
+            test(0).line.written
                 == "{\"test_group\":0,\"step\":3,\"worker\":\"w1\",\"attempt\":1,\"tokens\":9,"
                 + "\"loss_tokens\":5,\"correct\":0,\"loss_sum\":null,\"parameters_sha256\":\"p3\"}")
         for entry in [validation(3, 1), reference(.test, 2), test(0), test(7)] {
-            let text = entry.line.text
+            let text = entry.line.written
             #expect(try read(text) == .group(entry))
             #expect(try read(text.replacingOccurrences(of: ",", with: ", ")) == .group(entry))
         }
         // Without escapes and null, nothing is left to the decoder.
         for entry in [reference(.training, 3), reference(.test, 0)] {
-            let bytes = Array(entry.line.text.utf8)
+            let bytes = Array(entry.line.written.utf8)
             #expect(bytes.withUnsafeBytes { GroupEntry(line: $0) } == entry)
         }
         for text in [

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -56,7 +57,7 @@ struct LedgerBench {
                 let entry = LedgerEntry(
                     step: step.step, microBatch: index, worker: "worker-\(index)", attempt: 1,
                     tokens: 200, lossTokens: 50, lossSum: loss, gradientDigest: digest)
-                ledger += Array((entry.line.text + "\n").utf8)
+                ledger += Array((entry.line.written + "\n").utf8)
                 tree.add(
                     index,
                     GradientSum(tokens: 200, lossTokens: 50, lossSum: loss, gradient: []))
@@ -68,7 +69,7 @@ struct LedgerBench {
                 tokens: sum.tokens, lossTokens: sum.lossTokens,
                 learningRate: 1e-4 / Double(step.step), gradientNorm: 0.1 + 1 / Double(step.step),
                 seconds: 1.0 / 3 + Double(step.step % 13), tokensPerSecond: 1000.0 / 7, workers: 4)
-            metrics += Array((line.line.text + "\n").utf8)
+            metrics += Array((line.line.written + "\n").utf8)
         }
         try AtomicFile.write(ledger, to: paths.0)
         try AtomicFile.write(metrics, to: paths.1)

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import Testing
 
@@ -79,18 +80,18 @@ import Testing
     @Test("lines have the documented fields, in order, and read back")
     func lines() throws {
         #expect(
-            entry(1, 0).line.text
+            entry(1, 0).line.written
                 == "{\"step\":1,\"micro_batch\":0,\"worker\":\"w\\\"1\",\"attempt\":1,"
                 + "\"tokens\":10,\"loss_tokens\":4,\"loss_sum\":1.25,\"gradient_sha256\":\""
                 + String(repeating: "a", count: 64)
                 + "\",\"parameters_sha256\":\"p1\",\"inputs_sha256\":\"i1.0\"}")
         #expect(
-            metrics(1, loss: 2.3100000000000001).line.text
+            metrics(1, loss: 2.3100000000000001).line.written
                 == "{\"step\":1,\"epoch\":1,\"loss\":2.31,\"tokens\":30,\"loss_tokens\":12,"
                 + "\"learning_rate\":0.0001,\"gradient_norm\":0.84,\"seconds\":1.9,"
                 + "\"tokens_per_second\":385,\"workers\":2}")
         #expect(
-            ValidationMetrics(step: 50, epoch: 1, loss: nil, tokens: 0).line.text
+            ValidationMetrics(step: 50, epoch: 1, loss: nil, tokens: 0).line.written
                 == "{\"step\":50,\"epoch\":1,\"validation_loss\":null,\"validation_tokens\":0}")
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory, steps: 1)
@@ -124,13 +125,13 @@ import Testing
             }
             let first = [reference("a", 0), reference("a", 1)]
             _ = try Ledger(path: path, keepingThroughStep: -1, references: first)
-            #expect(try lines() == first.map(\.line.text))
+            #expect(try lines() == first.map(\.line.written))
             try write(directory)
             let steps = try Array(lines().dropFirst(2))
             // A run of an older version goes on, twice, and other workers have computed.
             for references in [Array(first.prefix(1)), [reference("b", 0), reference("b", 1)]] {
                 _ = try Ledger(path: path, keepingThroughStep: 3, references: references)
-                #expect(try lines() == references.map(\.line.text) + steps)
+                #expect(try lines() == references.map(\.line.written) + steps)
             }
             let head = try Array(lines().prefix(2))
             _ = try Ledger(path: path, keepingThroughStep: 1)
@@ -322,7 +323,7 @@ import Testing
     func damagedField() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/ledger.jsonl"
-            let good = entry(1, 0).line.text
+            let good = entry(1, 0).line.written
             for (line, detail) in [
                 (
                     good.replacingOccurrences(of: "\"tokens\":10,", with: ""),

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTensors
 import SkeinTestSupport
 import Testing
@@ -83,9 +84,9 @@ struct LongerRunTests {
                 switch record {
                 case .step(var step):
                     (step.seconds, step.tokensPerSecond) = (0, 0)
-                    metrics.append(step.line.text)
-                case .validation(let validation): metrics.append(validation.line.text)
-                case .sample(let sample): metrics.append(sample.line.text)
+                    metrics.append(step.line.written)
+                case .validation(let validation): metrics.append(validation.line.written)
+                case .sample(let sample): metrics.append(sample.line.written)
                 }
             }
             return Left(

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import Testing
 
 @testable import SkeinTraining
@@ -36,17 +37,17 @@ import Testing
 
     @Test("lines that Skein writes are read without the decoder")
     func own() {
-        #expect(readEntry(Array(entry.line.text.utf8)) == entry)
+        #expect(readEntry(Array(entry.line.written.utf8)) == entry)
         var older = entry
         (older.parametersDigest, older.inputsDigest) = (nil, nil)
-        #expect(readEntry(Array(older.line.text.utf8)) == older)
+        #expect(readEntry(Array(older.line.written.utf8)) == older)
         older.stateDigest = String(repeating: "0d", count: 32)
-        #expect(readEntry(Array(older.line.text.utf8)) == older)
-        #expect(readMetrics(Array(metrics.line.text.utf8)) == metrics)
+        #expect(readEntry(Array(older.line.written.utf8)) == older)
+        #expect(readMetrics(Array(metrics.line.written.utf8)) == metrics)
         var plain = metrics
         plain.coordinatorCPUSeconds = nil
         (plain.sentBytes, plain.receivedBytes, plain.payloadBytes) = (nil, nil, nil)
-        #expect(readMetrics(Array(plain.line.text.utf8)) == plain)
+        #expect(readMetrics(Array(plain.line.written.utf8)) == plain)
     }
 
     @Test("whichever byte is changed, what is read is what the decoder reads")
@@ -60,7 +61,7 @@ import Testing
             #expect(decoded(line) == value, "\(String(decoding: line, as: UTF8.self))")
         }
         let values: [UInt8] = Array(0x00...0x7F) + [0x80, 0xC3, 0xE2, 0xFF]
-        let lines = (Array(entry.line.text.utf8), Array(metrics.line.text.utf8))
+        let lines = (Array(entry.line.written.utf8), Array(metrics.line.written.utf8))
         for index in lines.0.indices {
             for value in values {
                 var line = lines.0
@@ -94,11 +95,11 @@ import Testing
         for index in 0..<20_000 {
             let words = random.block(UInt32(index))
             let number = Double(bitPattern: UInt64(words.x) << 32 | UInt64(words.y))
-            if number.isFinite { texts.append(JSONLine.render(.number(number))) }
+            if number.isFinite { texts.append(JSONValue.decimal(number).written) }
         }
         var read = 0
         for text in texts {
-            let line = entry.line.text.replacing("189.5023178", with: text)
+            let line = entry.line.written.replacing("189.5023178", with: text)
             guard let found = readEntry(Array(line.utf8)) else { continue }
             read += 1
             let expected: LedgerEntry = try #require(decoded(Array(line.utf8)), "\(text)")
@@ -106,14 +107,14 @@ import Testing
         }
         #expect(read > 19_000)
         for text in ["01", "1.", ".5", "-", "1e", "+1", "0x10", "inf", "nan", "null", "1e309"] {
-            let line = entry.line.text.replacing("189.5023178", with: text)
+            let line = entry.line.written.replacing("189.5023178", with: text)
             #expect(readEntry(Array(line.utf8)) == nil)
         }
     }
 
     @Test("integers that no Int holds, or that only the decoder accepts, are left to the decoder")
     func integers() {
-        let text = entry.line.text
+        let text = entry.line.written
         let others = [
             "-1", "99999999999999999999", "9223372036854775807", "007", "1.0", "1e1", "",
         ]

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import Testing
@@ -26,7 +27,7 @@ import Testing
             parameters: values, averages: values, squareAverages: values)
     }
 
-    private func line(_ step: Int) -> JSONLine { JSONLine([("step", .integer(step))]) }
+    private func line(_ step: Int) -> JSONValue { JSONValue.fields([("step", .integer(step))]) }
 
     /// A directory with a run, and a lock that the first process believes to have.
     private func withRun(

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Reads the pages of one leaf in one row group, and decompresses them.
 ///
@@ -46,7 +47,7 @@ struct PageReader {
     }
 
     /// The part of the file that a problem is about.
-    static func part(_ column: String) -> String { "a page of column \(JSONLine.quote(column))" }
+    static func part(_ column: String) -> String { "a page of column \(JSONValue.quoted(column))" }
 
     private func damaged(_ offset: Int, _ problem: String) -> TableProblem {
         .damaged(part: Self.part(column), offset: offset, problem: problem)

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinJSON
 
 /// Makes rows of the entries of their columns' leaves (Melnik et al. 2010, section 4.3), as JSON.
 ///
@@ -55,7 +56,7 @@ struct RowAssembler {
     }
 
     private func badRow(_ number: Int, _ fault: PageValues.Fault) -> BadRow {
-        let name = JSONLine.quote(faultyColumn)
+        let name = JSONValue.quoted(faultyColumn)
         switch fault {
         case .tooLong: return .tooLong(number)
         case .notText:
