@@ -87,7 +87,7 @@ let testTargets: [Target] = [
         of: "Watch",
         [
             "SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch",
-            "SkeinCluster", "SkeinCoordination", "SkeinNetwork",
+            "SkeinCluster", "SkeinCoordination", "SkeinNetwork", "SkeinJSON",
         ]),
     tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
     tests(
@@ -100,7 +100,7 @@ let testTargets: [Target] = [
         of: "Cluster",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-            "SkeinNetwork", "SkeinRows",
+            "SkeinNetwork", "SkeinRows", "SkeinJSON",
         ], loops: true),
     tests(
         of: "Commands",

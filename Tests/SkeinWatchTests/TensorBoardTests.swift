@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinJSON
 import SkeinTestSupport
 import SkeinTraining
 import Testing
@@ -205,7 +206,9 @@ struct TensorBoardTests {
             for number in 1...3 { first.note(.step(step(number), stepCount: 9)) }
             first.finish()
             let validation = ValidationMetrics(step: 3, epoch: 1, loss: 0.5, tokens: 2)
-            let lines = [step(1).line.text, "garbage", step(3).line.text, validation.line.text]
+            let lines = [
+                step(1).line.written, "garbage", step(3).line.written, validation.line.written,
+            ]
             try AtomicFile.write(
                 lines.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
             let second = TensorBoardExport(directory: tb, run: directory, log: Log())
@@ -223,7 +226,7 @@ struct TensorBoardTests {
         try TestPaths.withTemporaryDirectory { directory in
             let validation = ValidationMetrics(
                 step: 0, epoch: 0, loss: 0.5, tokens: 2, tokenAccuracy: 0.25, namesAccuracy: true)
-            let lines = [validation.line.text, step(1).line.text, step(2).line.text]
+            let lines = [validation.line.written, step(1).line.written, step(2).line.written]
             try AtomicFile.write(
                 lines.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
             // The first of these has no file of a process before it.
@@ -262,7 +265,7 @@ struct TensorBoardTests {
                 to: tb + "/events.out.tfevents.0000000001.0.host.1.0.skein")
             #expect(try lines(in: tb) == ["2 train/loss tensor 0.5"])
             let validation = ValidationMetrics(step: 0, epoch: 0, loss: 0.5, tokens: 2)
-            let known = [validation.line.text, step(1).line.text, step(2).line.text]
+            let known = [validation.line.written, step(1).line.written, step(2).line.written]
             try AtomicFile.write(
                 known.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
             for number in [3, 4] {

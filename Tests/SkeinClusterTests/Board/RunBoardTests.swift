@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinJSON
 import SkeinTestSupport
 import SkeinTraining
 import Testing
@@ -119,7 +120,7 @@ struct RunBoardTests {
         var mark: HistoryMark?
         func news(_ rounds: [RoundTimelineEntry] = []) throws -> News? {
             guard let line = history.json(after: &mark, timeline: rounds) else { return nil }
-            return try JSONDecoder().decode(News.self, from: Data(line.text.utf8))
+            return try JSONDecoder().decode(News.self, from: Data(line.written.utf8))
         }
         func round(_ number: UInt64) -> RoundTimelineEntry {
             RoundTimelineEntry(label: .step(Int(number)), number: number, seconds: 1, pieces: 1)
@@ -176,10 +177,10 @@ struct RunBoardTests {
             #expect(view.snapshot.run.step == 5 && view.timeline.map(\.number) == [5])
             var mark: HistoryMark?
             let news = try #require(board.history(after: &mark, timeline: []))
-            #expect(news.text.contains("\"step\":[1,2,3,4,5]"))
+            #expect(news.written.contains("\"step\":[1,2,3,4,5]"))
 
             let file = directory + "/metrics.jsonl"
-            let whole = Self.step(2).line.text
+            let whole = Self.step(2).line.written
             try AtomicFile.write("{\"step\":1,nonsense\n\(whole)\n", to: file)
             let damaged = RunBoard()
             damaged.prepared(job, output: directory)

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
+import SkeinJSON
 import SkeinModels
 import SkeinTestSupport
 import Synchronization
@@ -253,7 +254,7 @@ struct RunFiles: Sendable, Equatable {
             guard case .microBatch(let entry) = record else {
                 if case .group(var entry) = record {
                     (entry.worker, entry.attempt) = ("", 0)
-                    ledger.append(entry.line.text)
+                    ledger.append(entry.line.written)
                 }
                 return
             }
@@ -272,7 +273,7 @@ struct RunFiles: Sendable, Equatable {
                 metrics.append(
                     "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens) "
                         + String(describing: line.tokenAccuracy))
-            case .sample(let line): metrics.append(line.line.text)
+            case .sample(let line): metrics.append(line.line.written)
             }
         }
     }

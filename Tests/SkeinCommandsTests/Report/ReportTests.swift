@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCluster
+import SkeinJSON
 import SkeinTestSupport
 import SkeinTraining
 import Testing
@@ -32,7 +33,7 @@ struct ReportTests {
         StepMetrics(
             step: step, epoch: 1, loss: loss, tokens: 10, lossTokens: 5, learningRate: 0.1,
             gradientNorm: 1, seconds: seconds, tokensPerSecond: 5, workers: 1
-        ).line.text
+        ).line.written
     }
 
     private func entry(
@@ -41,7 +42,7 @@ struct ReportTests {
         LedgerEntry(
             step: step, microBatch: 0, worker: worker, attempt: attempt, tokens: tokens,
             lossTokens: 5, lossSum: 1, gradientDigest: String(repeating: "a", count: 64)
-        ).line.text
+        ).line.written
     }
 
     @Test("a run's numbers are summed, and its workers have the parts that they computed")
@@ -51,11 +52,12 @@ struct ReportTests {
                 parent, "run",
                 metrics: [
                     step(1, loss: 4), step(2, loss: 3, seconds: 4),
-                    ValidationMetrics(step: 2, epoch: 1, loss: 3.5, tokens: 9).line.text,
-                    SampleMetrics(step: 2, epoch: 1, prompt: "p", text: "t", tokens: 1).line.text,
+                    ValidationMetrics(step: 2, epoch: 1, loss: 3.5, tokens: 9).line.written,
+                    SampleMetrics(step: 2, epoch: 1, prompt: "p", text: "t", tokens: 1).line
+                        .written,
                     step(3, loss: 2),
-                    ValidationMetrics(step: 3, epoch: 1, loss: 3.6, tokens: 9).line.text,
-                    ValidationMetrics(step: 3, epoch: 1, loss: nil, tokens: 0).line.text,
+                    ValidationMetrics(step: 3, epoch: 1, loss: 3.6, tokens: 9).line.written,
+                    ValidationMetrics(step: 3, epoch: 1, loss: nil, tokens: 0).line.written,
                 ],
                 ledger: [
                     entry(1, "b"), entry(2, "a", attempt: 2, tokens: 30), entry(3, "a"),
@@ -113,7 +115,7 @@ struct ReportTests {
                         of: "\"tokens\":10", with: "\"tokens\":\(most)"),
                     step(6, loss: 5).replacingOccurrences(
                         of: "\"step\":6", with: "\"step\":\(most)"),
-                    ValidationMetrics(step: 6, epoch: 1, loss: 0.0, tokens: -1).line.text,
+                    ValidationMetrics(step: 6, epoch: 1, loss: 0.0, tokens: -1).line.written,
                 ],
                 ledger: [
                     entry(1, "<script>alert(1)</script>"), "garbage",
@@ -208,7 +210,7 @@ struct ReportTests {
         let validation = ValidationMetrics(
             step: 1, epoch: 1, loss: tokens.map { _ in 3 }, tokens: tokens ?? 0)
         let path = try directory(
-            parent, name, metrics: [step(1, loss: 4), validation.line.text])
+            parent, name, metrics: [step(1, loss: 4), validation.line.written])
         var file = try RunFile(path: path + "/run.json")
         change(&file)
         try file.write(to: path + "/run.json")
