@@ -16,8 +16,8 @@ package struct CacheFolder: Sendable {
     private static let writing = Mutex(())
 
     /// - Parameters:
-    ///   - path: need not exist.
-    ///   - suffix: begins with a dot.
+    ///   - path: the folder, which need not exist.
+    ///   - suffix: the end of all names in it, which begins with a dot.
     ///   - fileLimit: the most files that stay.
     ///   - byteLimit: the most bytes of all together.
     package init(

@@ -43,7 +43,8 @@ package final class Feed<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Calls `body` with every element, on the sender's thread, and with nil at the end.
+    /// Calls `body` with the elements of the past at once, on the caller's thread, with every other on
+    /// its sender's, and with nil at the end.
     ///
     /// - Returns: the listener's number; nil if the end has come, and `body` knows it.
     @discardableResult

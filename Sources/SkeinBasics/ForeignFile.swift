@@ -35,8 +35,6 @@ package enum ForeignFile: Sendable, Equatable {
         case file
     }
 
-    package var isWideText: Bool { if case .wideText = self { true } else { false } }
-
     /// The most bytes from the beginning that are looked at.
     package static let lookedAt = 4096
 

@@ -86,7 +86,7 @@ package final class LogQueue: @unchecked Sendable {
             append(bytes)
             return true
         }
-        // Without a writer thread there is nobody to hand over to.
+        // Without a writer thread there is nothing to hand over to.
         if !isTaken { write(bytes) }
     }
 

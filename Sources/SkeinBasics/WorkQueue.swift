@@ -78,7 +78,7 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - item: what a thread is to perform.
-    ///   - owner: the items of each owner keep their order, and owners take turns.
+    ///   - owner: the items of each owner are begun in their order, and owners take turns.
     /// - Returns: what becomes of the item.
     @discardableResult
     package func give(_ item: Item, for owner: String? = nil) -> Outcome {

@@ -17,13 +17,12 @@ enum BoundedInput {
 
     /// The same of a text, which may not be a file of another kind.
     ///
-    /// - Throws: also `ForeignFileError`. Foundation's reader takes JSON in UTF-16, so that is left to
-    ///   whatever reads the text.
+    /// - Throws: also `ForeignFileError`.
     static func text(path: String, limit: Int) throws -> [UInt8] {
         let bytes = try read(path: path, limit: limit)
         if let foreign = bytes.withUnsafeBytes({
             ForeignFileError(path: path, bytes: $0, use: .text)
-        }), !foreign.kind.isWideText {
+        }) {
             throw foreign
         }
         return bytes

@@ -122,9 +122,9 @@ extension UsageError: Explained {
                 "workers on other hosts cannot connect to \(address)", "\(program) \(command)",
                 "give --listen an address of this machine that the hosts can reach"
             )
-        case .configurationIsNoObject(let path):
+        case .configurationIsNoObject(let path, let detail):
             (
-                "the configuration is not a JSON object", path,
+                "the configuration is not a JSON object (\(detail))", path,
                 "write { \"option\": value, ... }; --print-config prints an example"
             )
         case .recordedPath(let option, let path, let record):

@@ -47,7 +47,8 @@ package enum UsageError: Error, Equatable {
     case notDiallable(address: String, command: String)
     /// An environment variable has a value that skein does not accept.
     case badEnvironment(variable: String, value: String, accepted: [String])
-    case configurationIsNoObject(path: String)
+    /// The file of `--config` is not an object; `detail` says what it is, or where it is no JSON.
+    case configurationIsNoObject(path: String, detail: String)
     /// A path that a run's record has for `option` leads nowhere from here.
     case recordedPath(option: String, path: String, record: String)
     /// `--extend` names a run that has steps left; `of`: how many it shall have, if that is known.

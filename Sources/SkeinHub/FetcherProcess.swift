@@ -19,7 +19,7 @@ package final class FetcherProcess {
     ///   - program: the fetcher's path.
     ///   - arguments: its arguments.
     ///   - environment: the fetcher's variables.
-    ///   - error: takes its standard error; nil: it is dropped.
+    ///   - error: takes its standard error; nil: it is dropped, and a terminal's signals are not for it.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
     package init(
         program: String, _ arguments: [String] = [], environment: [String: String], error: Int32?
@@ -29,8 +29,10 @@ package final class FetcherProcess {
         // The system's network code traps on some answers: skein says so, in one sentence.
         child = try ChildProcess.talking(
             [path] + arguments,
-            environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { old, _ in old },
-            error: error)
+            environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { old, new in
+                error == nil ? new : old
+            },
+            error: error, ownGroup: error == nil)
     }
 
     deinit { end() }
@@ -55,7 +57,7 @@ package final class FetcherProcess {
         return try lines.next().map { .line($0) } ?? .nothing
     }
 
-    /// How it ended, once it has said all; nil: the system does not say.
+    /// How it ended, once it has said all.
     package func ending() -> ChildProcess.Ending? {
         isOver = true
         child.closeStreams()

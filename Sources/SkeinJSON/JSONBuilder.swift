@@ -56,7 +56,7 @@ struct JSONBuilder: JSONSink {
             }
             return earlier
         }
-        if frame.fields.isEmpty { frame.fields.reserveCapacity(4) }
+        if frame.fields.isEmpty { frame.fields.reserveCapacity(2) }
         frame.fields.append(field)
         return frame.fields.count - 1
     }

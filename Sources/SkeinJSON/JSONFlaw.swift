@@ -24,6 +24,12 @@ package struct JSONFlaw: Error, Equatable, Sendable {
         self.offset = offset
     }
 
+    /// Place and kind, for people; the line, too, if the text has several.
+    package func sentence(in text: some Collection<UInt8>) -> String {
+        guard text.contains(0x0A) else { return sentence }
+        return "line \(text.prefix(offset).count { $0 == 0x0A } + 1), " + sentence
+    }
+
     /// Place and kind, for people.
     package var sentence: String {
         let what =

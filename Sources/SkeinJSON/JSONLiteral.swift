@@ -100,8 +100,8 @@ enum JSONLiteral {
         if let scalar = Unicode.Scalar(high) { return (scalar, start + 4) }
         let low = unit(base, at: start + 6, count: count)
         guard low != nil || isWhole else { return nil }
-        guard (0xD800..<0xDC00).contains(high), base[start + 4] == UInt8(ascii: "\\"),
-            let low, (0xDC00..<0xE000).contains(low),
+        guard let low, (0xD800..<0xDC00).contains(high), base[start + 4] == UInt8(ascii: "\\"),
+            base[start + 5] == UInt8(ascii: "u"), (0xDC00..<0xE000).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + low - 0xDC00)
         else { return ("\u{FFFD}", start + 4) }
         return (scalar, start + 10)

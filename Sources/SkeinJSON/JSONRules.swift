@@ -43,7 +43,8 @@ package struct JSONRules: Sendable {
         self.takesHalves = takesHalves
     }
 
-    /// What Foundation's readers take.
+    /// RFC 8259 with the depth, the mark and the first of equal names of Foundation's readers, which
+    /// also take a comma before a bracket, UTF-16 and UTF-32.
     package static let foundation = JSONRules(
         depth: 512, names: .first, leavesCount: false, takesMark: true)
 

@@ -1,7 +1,8 @@
 /// Decodes types from a JSON value.
 ///
-/// It takes and refuses what Foundation's `JSONDecoder` does, with the same kinds of errors at the same
-/// places, but numbers are exact, names are equal when their bytes are, and all errors have a place.
+/// It gives what Foundation's `JSONDecoder` does, with the same kinds of errors at the same places, but
+/// numbers are exact (1e-400 is not 0, and 0.99999999999999999999 is no integer), names are equal when
+/// their bytes are, and all errors have a place. Date, Data, URL and Decimal are not read as there.
 /// Of equal names the first counts; the reader's rules may have kept another one alone.
 package struct JSONTree: Decoder {
     let value: JSONValue
@@ -110,7 +111,7 @@ enum TreeKey: CodingKey {
 
 /// A number that its type cannot hold: what is beneath a `DecodingError` that says where it stands.
 package struct JSONMisfit: Error {
-    /// As it is spelled.
+    /// As it is spelled, or how a long one begins.
     package let number: String
     /// Whether the type holds whole numbers alone.
     package let isWhole: Bool
@@ -174,9 +175,11 @@ extension JSONTree: SingleValueDecodingContainer {
     }
 
     private func unfit(_ text: String, _ type: Any.Type, isWhole: Bool) -> DecodingError {
-        .dataCorrupted(
+        // A number may have as many digits as the file has bytes.
+        let shown = text.utf8.count > 40 ? text.prefix(37) + "..." : text
+        return .dataCorrupted(
             place.context(
-                "the number \(text) does not fit in \(type)",
-                JSONMisfit(number: text, isWhole: isWhole)))
+                "the number \(shown) does not fit in \(type)",
+                JSONMisfit(number: shown, isWhole: isWhole)))
     }
 }

@@ -60,7 +60,7 @@ extension TokenizerError.Flaw {
     /// What is wrong, as the end of a sentence.
     fileprivate var prose: String {
         switch self {
-        case .notJSON: "it is not valid JSON"
+        case .notJSON(let detail): "it is not valid JSON (\(detail))"
         case .wrongType(let path, let expected): "\(path) is not \(expected)"
         case .missingValue(let path): "\(path) is missing"
         case .noTokens: "its vocabulary is empty"

@@ -18,7 +18,8 @@ package enum TokenizerError: Error, Equatable {
     /// A contradiction in a definition.
     package enum Flaw: Sendable, Equatable {
         /// The text is not JSON.
-        case notJSON
+        /// What was expected, and where.
+        case notJSON(String)
         /// The value at `path` has another type than `expected`.
         case wrongType(path: String, expected: String)
         /// There is no value at `path`.

@@ -107,7 +107,8 @@ import Testing
     func refused() {
         let refused: [(String, (inout Recipe) -> Void)] = [
             ("`rank`", { $0.rank = 0 }), ("`seed`", { $0.seed = -1 }),
-            ("`learningRate`", { $0.learningRate = .nan }),
+            ("`learningRate`", { $0.learningRate = .nan }), ("`dropout`", { $0.dropout = .nan }),
+            ("`alpha`", { $0.alpha = .infinity }), ("`weightDecay`", { $0.weightDecay = .nan }),
             ("`layers`", { $0.layers = .last(0) }),
             ("`targetModules`", { $0.targetModules = ["q_proj", "nonsense"] }),
             ("`targetModules`", { $0.targetModules = [] }),

@@ -32,7 +32,7 @@ extension OptionTable {
     }
 }
 
-/// An option whose type nobody needs to know.
+/// An option without its type.
 package protocol AnyOption: Sendable {
     var description: OptionDescription { get }
     /// The value of a text, for `OptionValues` to keep; nil when it is not accepted.

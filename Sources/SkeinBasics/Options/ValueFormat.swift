@@ -68,12 +68,13 @@ extension ValueFormat where Value == Double {
         ValueFormat(
             placeholder: "X", accepted: accepted,
             read: { text in
-                // Double also reads "inf", "nan" and hexadecimal digits; nobody means those here.
+                // Double also reads "inf", "nan" and hexadecimal digits, which are not meant here.
                 guard text.allSatisfy({ "+-.0123456789eE".contains($0) }), let value = Double(text)
                 else { return nil }
                 return value.isFinite && isAccepted(value) ? value : nil
             },
-            json: { .decimal($0) })
+            // One that is not finite was set in code, and is refused by its text before it is written.
+            json: { $0.isFinite ? .decimal($0) : .number($0.description) })
     }
 
     private static func decimal(_ number: Double) -> String {

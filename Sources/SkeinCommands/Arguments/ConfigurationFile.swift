@@ -15,14 +15,14 @@ struct ConfigurationFile {
     }
 
     init(bytes: [UInt8], path: String, table: ArgumentTable) throws {
-        let value: JSONValue?
+        let value: JSONValue
         do {
             value = try JSONReader.read(bytes, .foundation)
         } catch {
-            value = nil
+            throw UsageError.configurationIsNoObject(path: path, detail: error.sentence(in: bytes))
         }
-        guard let fields = value?.fields else {
-            throw UsageError.configurationIsNoObject(path: path)
+        guard let fields = value.fields else {
+            throw UsageError.configurationIsNoObject(path: path, detail: "it is \(value.kind)")
         }
         if RunRecord.isRecord(fields) {
             self.init(texts: try RunRecord(path: path).texts(for: table))

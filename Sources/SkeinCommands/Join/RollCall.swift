@@ -38,7 +38,7 @@ final class RollCall: Sendable {
         isOver.change { $0 = true }
     }
 
-    /// nil if nobody is missing.
+    /// nil if all are there.
     private func sentence(_ missing: [Int], count: Int) -> String? {
         guard !missing.isEmpty else { return nil }
         let named = missing.prefix(Self.mostNamed).map { rank -> String in

@@ -126,7 +126,7 @@ struct SweepFile {
         do throws(JSONFlaw) {
             return try JSONReader.read(bytes, .foundation)
         } catch {
-            throw .notRecipes(place: place, detail: RecordFile.detail(of: error))
+            throw .notRecipes(place: place, detail: "not JSON: " + error.sentence(in: bytes))
         }
     }
 

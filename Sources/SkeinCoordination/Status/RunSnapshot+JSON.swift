@@ -4,8 +4,8 @@ import Foundation
 // that only want text: `run.phase`, `why`, `brief` and `waiting_seconds`. What is not known is null.
 //
 // This is one of three places with Foundation's coders and not SkeinJSON; the others are
-// `FetchMessage` and `MLflowState`. Both ends are of one program there, the compiler makes the
-// coding, and no number is compared.
+// `FetchMessage` and `MLflowState`. Skein's own programs write and read all three, the compiler makes
+// their coding, and no number is compared. The public API takes Foundation's values, too.
 extension RunSnapshot: Codable {
     /// One line.
     ///

@@ -44,15 +44,23 @@ struct ScalarClass: Hashable, Sendable {
     static let notSpace = space.inverted
 
     /// What `\p` (or `\P`) stands for with a name; nil for one that is not known. A scalar that is
-    /// unassigned here may be anything to a validator that knows a newer Unicode, so it is no certain
+    /// unassigned here may be anything to a validator that knows another Unicode, so it is no certain
     /// member of a negation.
     static func category(named name: String, isNegated: Bool) -> ScalarClass? {
         ScalarSet.category(named: name).flatMap { (isNegated ? negations : categories)[$0] }
     }
 
-    private static let categories = ScalarSet.byCategory.mapValues {
-        ScalarClass(certain: $0, possible: $0.union(.categories("Cn")))
-    }
+    /// Those whose category another Unicode changed: U+0295 is a lower-case letter in Unicode 16, and a
+    /// letter without case in Unicode 17.
+    private static let moved = ScalarSet([0x295...0x295])
+
+    private static let categories = Dictionary(
+        uniqueKeysWithValues: ScalarSet.byCategory.map { name, set in
+            // A group has both of a scalar's categories.
+            let moved = name.count == 1 ? ScalarSet([]) : Self.moved
+            let possible = set.union(.categories("Cn")).union(moved)
+            return (name, ScalarClass(certain: set.subtracting(moved), possible: possible))
+        })
 
     private static let negations = categories.mapValues(\.inverted)
 }

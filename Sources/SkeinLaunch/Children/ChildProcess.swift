@@ -126,10 +126,11 @@ package struct ChildProcess: Sendable {
     ///   - words: the program and its arguments.
     ///   - environment: all its environment variables.
     ///   - error: takes its standard error; nil: it is dropped.
+    ///   - ownGroup: false: a terminal's signals are for it, too.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
     package static func talking(
-        _ words: [String], environment: [String: String], error: Int32?
+        _ words: [String], environment: [String: String], error: Int32?, ownGroup: Bool = true
     ) throws -> ChildProcess {
         var open: [Int32] = []
         var kept = false
@@ -147,7 +148,7 @@ package struct ChildProcess: Sendable {
         defer { close(nothing) }
         let identifier = try spawn(
             words, streams: [input.reading, output.writing, error ?? nothing],
-            variables: [:], environment: environment)
+            variables: [:], environment: environment, ownGroup: ownGroup)
         kept = true
         for descriptor in [input.reading, output.writing] { close(descriptor) }
         return ChildProcess(
@@ -196,7 +197,8 @@ package struct ChildProcess: Sendable {
 
     private static func spawn(
         _ words: [String], streams: [Int32], variables: [String: String],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        ownGroup: Bool = true
     ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -221,7 +223,9 @@ package struct ChildProcess: Sendable {
         for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        let flags =
+            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+            | (ownGroup ? POSIX_SPAWN_SETPGROUP : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         let environment = environment.merging(variables) { $1 }

@@ -5,7 +5,7 @@ import SkeinBasics
 package enum HTTPAsk {
     /// An answer that ended.
     package struct Answer: Sendable, Equatable {
-        /// Its status' three digits, if it has one.
+        /// The second word of its first line, as it stands there; nil without one.
         package let status: String?
         /// nil: it was cut off, or does not say how long it is.
         package let body: [UInt8]?

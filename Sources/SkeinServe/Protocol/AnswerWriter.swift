@@ -17,7 +17,7 @@ struct AnswerWriter: Sendable {
         var calls: [Call] = []
         var end: AnswerEnd?
         var hasBegun = false
-        /// For `text_offset`; nil where nobody asks for it.
+        /// For `text_offset`; nil where it is not asked for.
         var offsets: AnswerOffsets?
     }
 

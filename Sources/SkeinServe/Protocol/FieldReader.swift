@@ -3,7 +3,7 @@ import SkeinJSON
 import SkeinText
 
 /// Reads the fields of a request's JSON object. A field that is null counts as missing, as clients
-/// mean it; one that nobody asks for is ignored, as other servers do.
+/// mean it; one that is not asked for is ignored, as other servers do.
 struct FieldReader {
     private static let rules = JSONRules(
         depth: GrammarLimits.jsonDepth, bytes: Limits.bodyBytes, names: .last, takesMark: true)

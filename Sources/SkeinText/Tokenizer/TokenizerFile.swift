@@ -97,7 +97,7 @@ struct TokenizerFile: Decodable {
             vocabulary.reserveCapacity(entries.count)
             for entry in entries {
                 guard let id = entry.value.integer else {
-                    throw wrong("vocab.\(entry.name)", "a whole number")
+                    throw wrong("vocab.\(ForeignText.shown(entry.name))", "a whole number")
                 }
                 vocabulary.append((entry.name, id))
             }

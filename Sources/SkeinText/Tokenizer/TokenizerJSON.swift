@@ -41,7 +41,7 @@ enum TokenizerJSON {
         do {
             return try JSONReader.read(json, JSONFile.rules)
         } catch {
-            throw .invalid(.notJSON, source: source)
+            throw .invalid(.notJSON(error.sentence(in: json)), source: source)
         }
     }
 
@@ -66,7 +66,7 @@ enum TokenizerJSON {
             throw wrong(context, isWhole ? "a whole number" : "a finite number")
         } catch {
             // No type that is decoded here throws another error.
-            throw .invalid(.notJSON, source: source)
+            throw .invalid(.notJSON("\(error)"), source: source)
         }
     }
 

@@ -17,7 +17,7 @@ final class MLflowExport: Sendable {
         var isResumed = false
         /// How the run ended, once it has.
         var ending: MLflowState.Ending?
-        /// Whether nobody waits for the thread any more.
+        /// Whether the thread is no longer waited for.
         var isAbandoned = false
         /// Whether the thread has ended, and whether everything was sent then.
         var isDone = false
@@ -182,7 +182,7 @@ final class MLflowExport: Sendable {
 
     /// Waits for `pause`, which the end of the run cuts short once, and until there is something to do.
     ///
-    /// - Returns: what; nil when nobody waits for it any more.
+    /// - Returns: what; nil when it is no longer waited for.
     private func next(after pause: Duration, _ isEnding: Bool) -> Task? {
         let deadline = ContinuousClock.now + pause
         func mayGoOn(_ state: State) -> Bool {

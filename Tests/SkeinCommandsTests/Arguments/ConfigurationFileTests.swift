@@ -83,9 +83,16 @@ import Testing
     }
 
     static let bad: [(String, UsageError)] = [
-        ("", .configurationIsNoObject(path: "c")),
-        ("[1]", .configurationIsNoObject(path: "c")),
-        ("{\"rank\": 8", .configurationIsNoObject(path: "c")),
+        ("", .configurationIsNoObject(path: "c", detail: "byte 0: a value was expected")),
+        ("[1]", .configurationIsNoObject(path: "c", detail: "it is a list")),
+        (
+            "{\"rank\": 8",
+            .configurationIsNoObject(path: "c", detail: "byte 10: a comma or } was expected")
+        ),
+        (
+            "{\n\"rank\": 8,\n}",
+            .configurationIsNoObject(path: "c", detail: "line 3, byte 13: a key was expected")
+        ),
         ("{\"rnk\": 8}", .unknownKey("rnk", path: "c", suggestion: "rank")),
         (
             "{\"learning_rate\": 1}",
