@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A model by its name on the Hub: `ORG/NAME[@revision][:file.gguf]`.
 package struct HubReference: Sendable, Equatable, Codable {
     package var organization: String
@@ -94,21 +96,11 @@ package enum HubNames {
             }
     }
 
-    /// Not what a terminal obeys or does not show: controls, marks of direction, lines' ends.
-    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
-            .unassigned:
-            false
-        default: true
-        }
-    }
-
     /// A relative path of visible characters, without `.`, `..`, empty parts and backslashes.
     package static func isFilePath(_ text: String) -> Bool {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= Limits.filePathBytes
-            && text.unicodeScalars.allSatisfy { isVisible($0) && $0 != "\\" }
+            && text.unicodeScalars.allSatisfy { $0.isVisible && $0 != "\\" }
             && parts.allSatisfy { part in
                 !part.isEmpty && part != "." && part != ".."
                     && part.utf8.count <= Limits.filePartBytes

@@ -26,11 +26,13 @@ extension ScalarCursor {
         return true
     }
 
-    /// Takes what comes before `end` or the end of the text, up to a number of bytes as UTF-8 and the
-    /// rest of the character that has the last of them.
-    package mutating func takeName(before end: Unicode.Scalar, bytes limit: Int) -> String {
+    /// Takes what comes before `end` or the end of the text, as long as `isShort` says of what was
+    /// taken that it is no longer than names are.
+    package mutating func takeName(
+        before end: Unicode.Scalar, while isShort: (String) -> Bool
+    ) -> String {
         var name = ""
-        while let scalar = next, scalar != end, name.utf8.count < limit {
+        while let scalar = next, scalar != end, isShort(name) {
             name.unicodeScalars.append(scalar)
             position += 1
         }

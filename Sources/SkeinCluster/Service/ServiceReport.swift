@@ -105,9 +105,6 @@ struct ServiceReport: Sendable {
 
     /// On one line, of a length that every manager takes.
     private static func line(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(500).map { scalar in
-            scalar.properties.generalCategory == .control ? "?" : scalar
-        }
-        return String(String.UnicodeScalarView(scalars))
+        ForeignText.withoutControls(text, limit: 500)
     }
 }

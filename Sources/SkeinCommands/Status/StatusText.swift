@@ -107,9 +107,6 @@ enum StatusText {
 
     /// Without control characters, which a terminal would obey, and of bounded length.
     private static func printable(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(mostCharacters).map { scalar in
-            scalar.properties.generalCategory == .control ? "?" : scalar
-        }
-        return String(String.UnicodeScalarView(scalars))
+        ForeignText.withoutControls(text, limit: mostCharacters)
     }
 }

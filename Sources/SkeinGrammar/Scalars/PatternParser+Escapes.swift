@@ -85,8 +85,7 @@ extension PatternParser {
     ) throws(PatternFlaw) -> ScalarClass {
         guard take("{") else { throw flaw(.incompleteEscape, at: start) }
         _ = take("General_Category=") || take("gc=")
-        // No name is as long as this.
-        let name = takeName(before: "}", bytes: 41)
+        let name = takeName(before: "}") { $0.unicodeScalars.count <= 40 }
         guard let type = ScalarClass.category(named: name, isNegated: isNegated) else {
             throw flaw(next == nil ? .incompleteEscape : .unknownProperty, at: start)
         }

@@ -27,13 +27,8 @@ public enum ToolError: Error, Equatable, Sendable {
             throw .longName(name, characters: name.count, limit: nameLength)
         }
         // The name stands in the text that the model reads and writes, on one line and in quotes.
-        let isClean = name.unicodeScalars.allSatisfy { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
-                .unassigned:
-                false
-            default: scalar != "\"" && scalar != "\\"
-            }
+        let isClean = name.unicodeScalars.allSatisfy {
+            $0.isVisible && $0 != "\"" && $0 != "\\"
         }
         guard isClean, name.first != " ", name.last != " " else { throw .badName(name) }
     }

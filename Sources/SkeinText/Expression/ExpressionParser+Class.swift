@@ -79,7 +79,7 @@ extension ExpressionParser {
     /// `alpha:]` or `^alpha:]`.
     private mutating func posixClass(from start: Int) throws(ExpressionFlaw) -> ScalarSet {
         let isNegative = take("^")
-        let name = takeName(before: ":", bytes: 12)
+        let name = takeName(before: ":") { $0.utf8.count < 12 }
         guard take(":]"), let set = ScalarSet(posix: name) else { throw refused(from: start) }
         return isNegative ? set.inverted : set
     }

@@ -51,7 +51,7 @@ extension ExpressionParser {
         position += 1
         guard take("{") else { throw refused(from: start) }
         let isNegative = take("^") != (letter == "P")
-        let name = takeName(before: "}", bytes: 40)
+        let name = takeName(before: "}") { $0.utf8.count < 40 }
         guard take("}"), let set = ScalarSet(property: name) else { throw refused(from: start) }
         return isNegative ? set.inverted : set
     }

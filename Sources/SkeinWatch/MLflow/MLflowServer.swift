@@ -222,11 +222,7 @@ struct MLflowServer: Sendable {
 
     /// What a server says, for a line of a log.
     private static func shown(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(Limits.messageCharacters).map {
-                    $0.properties.generalCategory == .control ? " " : $0
-                }))
+        ForeignText.withoutControls(text, limit: Limits.messageCharacters, mark: " ")
     }
 }
 

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Text on a terminal: how many columns it takes, and what of it may be shown.
 enum TerminalText {
     /// Columns of a text without control characters.
@@ -32,13 +34,10 @@ enum TerminalText {
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(limit) {
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
-                .unassigned:
-                kept.append("?")
             case .nonspacingMark, .enclosingMark, .spacingMark:
                 // Terminals do not agree on the width of stacks of marks.
                 continue
-            default: kept.append(scalar)
+            default: kept.append(scalar.isVisible ? scalar : "?")
             }
         }
         return String(kept)
