@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinJSON
 
 /// The parts of tokenizer.json that BPE needs, as in the file.
