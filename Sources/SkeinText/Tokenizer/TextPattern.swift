@@ -39,9 +39,11 @@ struct TextPattern: Sendable, Equatable {
     init(expression: String) throws(ExpressionFlaw) {
         source = "r" + expression
         let node = try ExpressionParser.parse(expression)
-        kind =
-            try Self.simple(node)
-            ?? .expression(try Expression(node), canBeEmpty: node.canBeEmpty)
+        if let simple = Self.simple(node) {
+            kind = simple
+        } else {
+            kind = .expression(try Expression(node), canBeEmpty: node.canBeEmpty)
+        }
     }
 
     private static func simple(_ node: ExpressionNode) -> Kind? {
