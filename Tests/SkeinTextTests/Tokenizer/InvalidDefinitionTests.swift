@@ -44,7 +44,8 @@ import Testing
 
     private static let flaws: [Case] = [
         Case(
-            "{\"model\"", "\"model\"", .notJSON("byte 7: nothing after the value was expected")),
+            "{\"model\"", "\"model\"",
+            .notJSON("line 1, byte 7: nothing after the value was expected")),
         Case("\"model\"", "\"modal\"", .missingValue(path: "model")),
         Case("\"vocab\"", "\"vocal\"", .missingValue(path: "model.vocab")),
         Case("\"merges\"", "\"merge\"", .missingValue(path: "model.merges")),
