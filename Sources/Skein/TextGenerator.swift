@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinFormats
 import SkeinInference
 import SkeinModels
 import SkeinTensors
@@ -166,11 +167,17 @@ extension TextGenerator.Options {
 
     /// - Throws: `SkeinError` for a value that is not allowed.
     func check() throws {
+        let (warmth, top, nucleus) = (
+            SamplingRange.temperature, SamplingRange.topK, SamplingRange.topP
+        )
         let rules: [(Bool, String)] = [
             ((1...1_048_576).contains(maximumTokens), "maximumTokens must be 1 to 1048576"),
-            ((0...100).contains(temperature ?? 0), "temperature must be 0 to 100"),
-            ((0...1_048_576).contains(topK ?? 0), "topK must be 0 to 1048576"),
-            (topP.map { $0 > 0 && $0 <= 1 } ?? true, "topP must be above 0 and at most 1"),
+            (temperature.map(warmth.contains) ?? true, "temperature must be \(warmth.text)"),
+            (
+                topK.map(top.contains) ?? true,
+                "topK must be \(top.lowerBound) to \(top.upperBound)"
+            ),
+            (topP.map(nucleus.contains) ?? true, "topP must be \(nucleus.text)"),
             (!isRaw || system == nil, "a raw prompt cannot have a system turn"),
             (!isRaw || chat == ChatTemplateSettings(), "a raw prompt has no chat template"),
             (

@@ -40,7 +40,40 @@ extension ValueFormat where Value == Int {
     }
 }
 
+/// Numbers up to `last`: those from `first` on, or those above it.
+package struct NumberRange: Sendable {
+    package let first: Double
+    package let last: Double
+    package let excludesFirst: Bool
+
+    package init(_ first: Double, to last: Double) {
+        (self.first, self.last, excludesFirst) = (first, last, false)
+    }
+
+    package init(above bound: Double, to last: Double) {
+        (first, self.last, excludesFirst) = (bound, last, true)
+    }
+
+    package func contains(_ number: Double) -> Bool {
+        number <= last && (excludesFirst ? number > first : number >= first)
+    }
+
+    /// `0 to 1`, or `above 0 and at most 1`.
+    package var text: String {
+        let (first, last) = (
+            ValueFormat<Double>.decimal(first), ValueFormat<Double>.decimal(last)
+        )
+        return excludesFirst ? "above \(first) and at most \(last)" : "\(first) to \(last)"
+    }
+}
+
 extension ValueFormat where Value == Double {
+    /// A number in `range`.
+    package static func number(_ range: NumberRange) -> ValueFormat {
+        range.excludesFirst
+            ? number(above: range.first, to: range.last) : number(range.first...range.last)
+    }
+
     /// A number in `range`.
     package static func number(_ range: ClosedRange<Double>) -> ValueFormat {
         number(
@@ -77,7 +110,7 @@ extension ValueFormat where Value == Double {
             json: { $0.isFinite ? .decimal($0) : .number($0.description) })
     }
 
-    private static func decimal(_ number: Double) -> String {
+    fileprivate static func decimal(_ number: Double) -> String {
         JSONValue.decimal(number).written
     }
 }

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinFormats
 import SkeinInference
 import SkeinModels
 
@@ -7,27 +8,28 @@ import SkeinModels
 /// What is not given follows `SamplingRule`.
 enum SamplingFlags {
     static let temperature = Option.optional(
-        "temperature", .number(0...100), absent: "0 with an adapter; else the model's own, else 0",
+        "temperature", .number(SamplingRange.temperature),
+        absent: "0 with an adapter; else the model's own, else 0",
         "sampling temperature; 0 = always the most likely token")
     static let topK = Option.optional(
-        "top-k", .integer(0...1_048_576), absent: openly,
+        "top-k", .integer(SamplingRange.topK), absent: openly,
         "sample from the K most likely tokens; 0 = all")
     static let topP = Option.optional(
-        "top-p", .number(above: 0, to: 1), absent: openly,
+        "top-p", .number(SamplingRange.topP), absent: openly,
         "sample from the most likely tokens that together have this probability; 1 = all")
     static let minP = Option.optional(
-        "min-p", .number(0...1), absent: openly,
+        "min-p", .number(SamplingRange.minP), absent: openly,
         "sample from tokens with at least this share of the largest probability; 0 = all")
     private static let openly = "all with an adapter; else the model's own, else all"
     static let repetitionPenalty = Option.optional(
-        "repetition-penalty", .number(above: 0, to: 100),
+        "repetition-penalty", .number(SamplingRange.repetitionPenalty),
         absent: "1 with an adapter; else the model's own, else 1",
         "divide positive logits of tokens used so far, prompt included, by this; 1 = off")
     static let presencePenalty = Option(
-        "presence-penalty", .number(-100...100), default: "0",
+        "presence-penalty", .number(SamplingRange.countPenalty), default: "0",
         "subtract from the logits of tokens that the answer has used")
     static let frequencyPenalty = Option(
-        "frequency-penalty", .number(-100...100), default: "0",
+        "frequency-penalty", .number(SamplingRange.countPenalty), default: "0",
         "subtract from a token's logit once for each use in the answer")
     static let seed = Option("seed", .seed, default: "0", "sampling seed")
 

@@ -71,8 +71,6 @@ package struct StatedSampling: Sendable {
     }
 
     private static let fileName = "generation_config.json"
-    /// The most that `--top-k` takes.
-    private static let mostTokens = 1_048_576.0
 
     private init(
         _ fields: Fields, path: String, name: (Fields.CodingKeys) -> String
@@ -88,20 +86,22 @@ package struct StatedSampling: Sendable {
             }
             return value
         }
-        temperature = try check(.temperature, fields.temperature, "a number from 0 to 100") {
-            (0...100).contains($0)
+        func check(
+            _ key: Fields.CodingKeys, _ value: Double?, _ range: NumberRange
+        ) throws -> Double? {
+            let from = range.excludesFirst ? "" : "from "
+            return try check(key, value, "a number \(from)\(range.text)", range.contains)
         }
+        temperature = try check(.temperature, fields.temperature, SamplingRange.temperature)
         // -1 is vLLM's word for all.
-        topK = try check(.topK, fields.topK, "a whole number from -1 to 1048576") {
-            $0 == $0.rounded() && (-1...Self.mostTokens).contains($0)
+        let most = SamplingRange.topK.upperBound
+        topK = try check(.topK, fields.topK, "a whole number from -1 to \(most)") {
+            $0 == $0.rounded() && (-1...Double(most)).contains($0)
         }.map { max(0, Int($0)) }
-        topP = try check(.topP, fields.topP, "a number above 0 and at most 1") {
-            $0 > 0 && $0 <= 1
-        }
-        minP = try check(.minP, fields.minP, "a number from 0 to 1") { (0...1).contains($0) }
+        topP = try check(.topP, fields.topP, SamplingRange.topP)
+        minP = try check(.minP, fields.minP, SamplingRange.minP)
         repetitionPenalty = try check(
-            .repetitionPenalty, fields.repetitionPenalty, "a number above 0 and at most 100"
-        ) { $0 > 0 && $0 <= 100 }
+            .repetitionPenalty, fields.repetitionPenalty, SamplingRange.repetitionPenalty)
         switch fields.samples {
         case true?: temperature = temperature ?? 1
         case false?: temperature = 0

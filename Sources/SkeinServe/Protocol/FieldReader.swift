@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinGrammar
 import SkeinJSON
 import SkeinText
@@ -79,16 +80,13 @@ struct FieldReader {
         return number
     }
 
-    func number(_ name: String, _ range: ClosedRange<Double>) throws(APIError) -> Double? {
+    /// A number of the range, or its first one.
+    func number(_ name: String, _ range: NumberRange) throws(APIError) -> Float? {
         guard let value = self[name] else { return nil }
-        guard let number = value.double, range.contains(number) else {
-            func short(_ bound: Double) -> String {
-                bound == bound.rounded() ? String(Int(bound)) : String(bound)
-            }
-            throw wrong(
-                name, "a number from \(short(range.lowerBound)) to \(short(range.upperBound))")
+        guard let number = value.double, number == range.first || range.contains(number) else {
+            throw wrong(name, "a number from \(NumberRange(range.first, to: range.last).text)")
         }
-        return number
+        return Float(number)
     }
 
     /// A string, or a list of strings.

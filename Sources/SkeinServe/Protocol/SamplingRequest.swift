@@ -1,3 +1,4 @@
+import SkeinFormats
 import SkeinGrammar
 import SkeinInference
 import SkeinJSON
@@ -27,13 +28,15 @@ struct SamplingRequest: Sendable {
     /// `repetition_penalty`, `ignore_eos`).
     init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
         wish = SamplingWish(
-            temperature: try fields.number("temperature", 0...100).map { Float($0) },
-            topK: try fields.integer("top_k", -1...1_048_576).map { max(0, $0) },
-            topP: try fields.number("top_p", 0...1).map { Float($0) },
-            minP: try fields.number("min_p", 0...1).map { Float($0) },
-            repetition: try fields.number("repetition_penalty", 0...100).map { Float($0) })
-        wish.presence = Float(try fields.number("presence_penalty", -100...100) ?? 0)
-        wish.frequency = Float(try fields.number("frequency_penalty", -100...100) ?? 0)
+            temperature: try fields.number("temperature", SamplingRange.temperature),
+            topK: try fields.integer("top_k", -1...SamplingRange.topK.upperBound)
+                .map { max(0, $0) },
+            topP: try fields.number("top_p", SamplingRange.topP),
+            minP: try fields.number("min_p", SamplingRange.minP),
+            repetition: try fields.number("repetition_penalty", SamplingRange.repetitionPenalty))
+        let counted = SamplingRange.countPenalty
+        wish.presence = try fields.number("presence_penalty", counted) ?? 0
+        wish.frequency = try fields.number("frequency_penalty", counted) ?? 0
         guard wish.repetition.map({ $0 > 0 }) ?? true else {
             throw fields.wrong("repetition_penalty", "above 0 and at most 100")
         }

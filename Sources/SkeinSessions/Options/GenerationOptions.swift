@@ -1,3 +1,6 @@
+import SkeinBasics
+import SkeinFormats
+
 /// How one request is answered: the choice of tokens, the length of the answer, the use of tools.
 ///
 /// Options belong to a request, not to a session. Whatever is nil is left to the model: without a mode and
@@ -13,7 +16,7 @@ public struct GenerationOptions: Sendable, Equatable {
     /// 0 is the same as `SamplingMode.greedy`; nil is the model's own, and with a mode that draws 0.7 where
     /// the model has none.
     ///
-    /// Any finite number from 0 is allowed.
+    /// Any number from 0 to 100 is allowed.
     public var temperature: Double?
 
     /// The most tokens that an answer may have, at least 1; nil: as many as the window leaves.
@@ -31,7 +34,7 @@ public struct GenerationOptions: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - samplingMode: how each token is chosen.
-    ///   - temperature: 0 or more.
+    ///   - temperature: 0 to 100.
     ///   - maximumResponseTokens: the most tokens of an answer, 1 or more.
     ///   - toolCallingMode: whether the model may, must or must not call tools.
     ///   - closesAtLimit: whether guided output is completed within `maximumResponseTokens`.
@@ -52,7 +55,7 @@ public struct GenerationOptions: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - sampling: how each token is chosen.
-    ///   - temperature: 0 or more.
+    ///   - temperature: 0 to 100.
     ///   - maximumResponseTokens: the most tokens of an answer, 1 or more.
     @available(
         *, deprecated, renamed: "init(samplingMode:temperature:maximumResponseTokens:)"
@@ -88,7 +91,7 @@ extension GenerationOptions {
     ///
     /// - Throws: `OptionsError`, for the first value that is not.
     package func check() throws(OptionsError) {
-        if let temperature, !(temperature >= 0 && temperature.isFinite) {
+        if let temperature, !SamplingRange.temperature.contains(temperature) {
             throw .temperature(temperature)
         }
         if let maximumResponseTokens, maximumResponseTokens <= 0 {

@@ -1,9 +1,10 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 
 /// A value of `GenerationOptions` that is out of its range.
 public enum OptionsError: Error, Equatable, Sendable {
-    /// A temperature that is negative or no finite number.
+    /// A temperature that is not from 0 to 100.
     case temperature(Double)
     /// `random(top:)` with no token to draw from.
     case top(Int)
@@ -26,11 +27,11 @@ extension OptionsError: Explained {
         case .temperature(let value):
             (
                 "temperature", "\(value)",
-                "give a finite number from 0; 0 is greedy, nil the model's own"
+                "give a number from \(SamplingRange.temperature.text); 0 is greedy, nil the model's own"
             )
         case .top(let value): ("the number of random(top:)", "\(value)", "give 1 or more")
         case .probabilityThreshold(let value):
-            ("probabilityThreshold", "\(value)", "give a number above 0 and at most 1")
+            ("probabilityThreshold", "\(value)", "give a number \(SamplingRange.topP.text)")
         case .maximumResponseTokens(let value):
             ("maximumResponseTokens", "\(value)", "give 1 or more, or nil for no limit of its own")
         }

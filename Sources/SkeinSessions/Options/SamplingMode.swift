@@ -1,3 +1,6 @@
+import SkeinBasics
+import SkeinFormats
+
 extension GenerationOptions {
     /// How each token of an answer is chosen.
     public struct SamplingMode: Sendable, Equatable {
@@ -54,7 +57,7 @@ extension GenerationOptions {
 
         /// Draws among all tokens. The temperature counts where the options have none of their own.
         ///
-        /// - Parameter temperature: 0 or more.
+        /// - Parameter temperature: 0 to 100.
         /// - Returns: the mode.
         @available(*, deprecated, message: "give the temperature to GenerationOptions")
         public static func random(temperature: Double) -> SamplingMode {
@@ -63,12 +66,12 @@ extension GenerationOptions {
 
         /// - Throws: `OptionsError`.
         package func check() throws(OptionsError) {
-            if let temperature, !(temperature >= 0 && temperature.isFinite) {
+            if let temperature, !SamplingRange.temperature.contains(temperature) {
                 throw .temperature(temperature)
             }
             switch kind {
             case .top(let count) where count <= 0: throw .top(count)
-            case .threshold(let share) where !(share > 0 && share <= 1):
+            case .threshold(let share) where !SamplingRange.topP.contains(share):
                 throw .probabilityThreshold(share)
             default: return
             }

@@ -1,3 +1,4 @@
+import SkeinFormats
 import SkeinInference
 import SkeinModels
 
@@ -23,7 +24,7 @@ extension GenerationOptions {
         if isGreedy {
             return SamplingWish(temperature: 0, topK: 0, topP: 1, minP: 0, repetition: 1)
         }
-        var wish = SamplingWish(temperature: temperature.map { Float(min($0, 1000)) })
+        var wish = SamplingWish(temperature: temperature.map { Float($0) })
         wish.seed = samplingMode?.seed ?? UInt64.random(in: .min ... .max)
         guard let mode = samplingMode else { return wish }
         // A mode that draws is a wish to draw, and from the tokens that it names.
@@ -31,7 +32,7 @@ extension GenerationOptions {
         wish.temperature = wish.temperature ?? (usual > 0 ? usual : Self.usualTemperature)
         (wish.topK, wish.topP, wish.minP) = (0, 1, 0)
         switch mode.kind {
-        case .top(let count): wish.topK = min(count, 1 << 20)
+        case .top(let count): wish.topK = min(count, SamplingRange.topK.upperBound)
         case .threshold(let share): wish.topP = Float(share)
         case .greedy, .random: break
         }

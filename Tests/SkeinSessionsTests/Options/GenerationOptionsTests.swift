@@ -15,7 +15,7 @@ struct GenerationOptionsTests {
 
     static let allowed: [GenerationOptions] = [
         GenerationOptions(), GenerationOptions(temperature: 0), GenerationOptions(temperature: 2),
-        GenerationOptions(temperature: 1e300), GenerationOptions(maximumResponseTokens: 1),
+        GenerationOptions(temperature: 100), GenerationOptions(maximumResponseTokens: 1),
         GenerationOptions(samplingMode: .random(top: 1)),
         GenerationOptions(samplingMode: .random(probabilityThreshold: 1)),
         GenerationOptions(samplingMode: .random(probabilityThreshold: 1e-9, seed: 3)),
@@ -28,6 +28,7 @@ struct GenerationOptionsTests {
 
     static let refused: [(GenerationOptions, OptionsError)] = [
         (GenerationOptions(temperature: -0.1), .temperature(-0.1)),
+        (GenerationOptions(temperature: 100.5), .temperature(100.5)),
         (GenerationOptions(temperature: .infinity), .temperature(.infinity)),
         (GenerationOptions(samplingMode: .random(top: 0)), .top(0)),
         (GenerationOptions(samplingMode: .random(top: -1)), .top(-1)),

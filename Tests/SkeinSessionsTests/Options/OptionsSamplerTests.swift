@@ -42,7 +42,6 @@ import Testing
             #expect(sampler(options) == Sampler())
             #expect(sampler(options, hasAdapter: true) == Sampler())
         }
-        #expect(sampler(GenerationOptions(temperature: 1e300)).temperature == 1000)
     }
 
     @Test("A mode that draws draws, with an adapter, too, from the tokens that it names alone")
