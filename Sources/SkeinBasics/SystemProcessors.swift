@@ -2,6 +2,9 @@ import Foundation
 
 /// How many processors this process may use.
 package enum SystemProcessors {
+    /// How many threads may be asked for.
+    package static let threads = 1...1024
+
     /// Threads that compute where `--threads` says nothing: no result depends on it.
     ///
     /// It is read once, since a team of threads is made once.

@@ -50,10 +50,7 @@ struct GenerateCommand: Command {
     static let logits = Option.optional(
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
-    static let compute = Option<ComputeType>(
-        "compute", .choice, default: "fp32",
-        "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
-            + "with bf16 instructions")
+    static let compute = HostOptions.table.compute
     /// Generation uses the weights as they are in the file, so there is nothing to choose. The
     /// option stays for scripts that pass it to every command that loads a model.
     static let weights = Option<ResidenceChoice>.retired("weights", .choice, default: "auto")

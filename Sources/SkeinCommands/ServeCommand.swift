@@ -1,10 +1,10 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinHub
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 import SkeinServe
-import SkeinTensors
 import SkeinText
 
 /// `skein serve`: a model and its adapters behind OpenAI's protocol.
@@ -33,54 +33,21 @@ struct ServeCommand: Command {
         "adapter-root", .path("DIR"), absent: "clients name no paths",
         "directory below which clients may load adapters (/v1/load_lora_adapter) and name "
             + "checkpoints of runs (RUN@STEP, RUN@latest)")
-    static let maximumAdapters = Option(
-        "max-adapters", .integer(1...1024), default: "16", "adapters that may be loaded at once")
-    static let maximumRank = Option(
-        "max-rank", .integer(1...1024), default: "64", "largest rank of an adapter")
     static let follow = Option.optional(
         "follow", .path("RUN"),
         "output directory of a run: its newest checkpoint is served under the directory's name")
     static let name = Option.optional(
         "name", .text("NAME"), absent: "the model file's name",
         "what requests call the base model")
-    static let parallel = Option(
-        "parallel", .integer(1...256), default: "8", "answers that are decoded together")
-    static let queue = Option(
-        "queue", .integer(0...65536), default: "256",
-        "requests that wait beyond those; more are refused with 429")
-    static let context = Option.optional(
-        "context", .integer(16...1_048_576), absent: "the model's, at most 4096",
-        "tokens of a prompt and its answer together")
     static let maximumTokens = Option(
         "max-tokens", .integer(1...1_048_576), default: "1024",
         "tokens of an answer whose request does not say how many")
-    static let cacheType = Option<CacheType>(
-        "cache-type", .choice, default: "fp32",
-        "how keys and values are held: bf16 takes half of fp32's memory, int8 about a quarter")
-    static let cacheMemory = Option.optional(
-        "cache-memory", .integer(1...1_048_576),
-        absent: "enough for all, at most a quarter of what is free",
-        "MiB of keys and values of all answers together")
-    static let prefixMemory = Option.optional(
-        "prefix-memory", .integer(0...1_048_576), absent: "1024, at most an eighth of what is free",
-        "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
-    static let grammarMemory = Option.optional(
-        "grammar-memory", .integer(16...1_048_576),
-        absent: "512, at most an eighth of what is free",
-        "MiB of schemas and their states; where others need all of it, another schema gets 429")
-    static let adapterMemory = Option.optional(
-        "adapter-memory", .integer(1...1_048_576),
-        absent: "enough for --max-adapters of --max-rank, at most what the rest leaves",
-        "MiB of adapters that are loaded or that requests still use; a request for another one gets "
-            + "429")
-    static let guesses = Option(
-        "speculation", .onOff, default: "on",
-        "guess the next tokens from the prompt and check them together; changes no answer")
     static let drain = Option<Duration>(
         "drain", .duration, default: "30s",
         "how long answers under way may take after SIGTERM")
     static let noRequestLog = Option.flag("no-request-log", "do not log each request")
 
+    private static let host = HostOptions.table
     static let table = ArgumentTable(
         command: "serve",
         summary: "serves a model and its adapters to OpenAI clients",
@@ -90,7 +57,8 @@ struct ServeCommand: Command {
                 options: [
                     SharedFlags.model.description, name.description, adapters.description,
                     SharedFlags.anyBase.description, adapterRoot.description,
-                    maximumAdapters.description, maximumRank.description, follow.description,
+                    host.maximumAdapters.description, host.maximumRank.description,
+                    follow.description,
                 ]),
             OptionGroup(
                 title: "who",
@@ -105,16 +73,17 @@ struct ServeCommand: Command {
             OptionGroup(
                 title: "how much",
                 options: [
-                    parallel.description, queue.description, context.description,
-                    maximumTokens.description, cacheType.description, cacheMemory.description,
-                    prefixMemory.description, grammarMemory.description,
-                    adapterMemory.description, drain.description,
+                    host.parallel.description, host.queue.description, host.context.description,
+                    maximumTokens.description, host.cacheType.description,
+                    host.cacheBytes.description,
+                    host.prefixBytes.description, host.grammarBytes.description,
+                    host.adapterBytes.description, drain.description,
                 ]),
             OptionGroup(
                 title: SharedFlags.machine.title,
                 options: [
-                    SharedFlags.threads.description, GenerateCommand.compute.description,
-                    guesses.description, noRequestLog.description,
+                    host.threads.description, host.compute.description,
+                    host.guesses.description, noRequestLog.description,
                     SharedFlags.logFormat.description,
                 ]),
         ],
@@ -139,24 +108,12 @@ struct ServeCommand: Command {
         options.adapters = try arguments[Self.adapters].map { try Self.adapters(in: $0) } ?? []
         options.anyBase = arguments[SharedFlags.anyBase]
         options.adapterRoot = arguments[Self.adapterRoot]
-        options.maximumAdapters = arguments[Self.maximumAdapters]
-        options.maximumRank = arguments[Self.maximumRank]
+        options.host = arguments.values()
         options.follow = arguments[Self.follow]
         options.corsOrigin = arguments[Self.corsOrigin]
         options.allowedHosts = try arguments[Self.allowedHosts].map { try Self.hosts(in: $0) } ?? []
-        options.parallel = arguments[Self.parallel]
-        options.queue = arguments[Self.queue]
-        options.context = arguments[Self.context]
         options.defaultTokens = arguments[Self.maximumTokens]
         options.sampling = SamplingFlags.defaults(arguments)
-        options.cacheType = arguments[Self.cacheType]
-        options.cacheBytes = arguments[Self.cacheMemory].map { $0 << 20 }
-        options.prefixBytes = arguments[Self.prefixMemory].map { $0 << 20 }
-        options.grammarBytes = arguments[Self.grammarMemory].map { $0 << 20 }
-        options.adapterBytes = arguments[Self.adapterMemory].map { $0 << 20 }
-        options.compute = arguments[GenerateCommand.compute]
-        options.guesses = arguments[Self.guesses]
-        options.threads = arguments[SharedFlags.threads]
         options.chat = arguments.chat
         options.logsRequests = !arguments[Self.noRequestLog]
         self.options = options

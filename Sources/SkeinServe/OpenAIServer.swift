@@ -5,13 +5,13 @@ import SkeinGrammar
 import SkeinInference
 import SkeinModels
 import SkeinNetwork
-import SkeinTensors
 import SkeinText
 import Synchronization
 
 /// A model and its adapters, served over HTTP in OpenAI's protocol.
 package final class OpenAIServer: Sendable {
     /// What is served, and within which bounds.
+    @dynamicMemberLookup
     package struct Options: Sendable {
         package struct NamedAdapter: Sendable, Equatable {
             package var name: String
@@ -29,8 +29,6 @@ package final class OpenAIServer: Sendable {
         package var name: String?
         package var adapters: [NamedAdapter] = []
         package var adapterRoot: String?
-        package var maximumAdapters = 16
-        package var maximumRank = 64
         package var anyBase = false
         /// The output directory of a run whose newest checkpoint is served.
         package var follow: String?
@@ -38,31 +36,22 @@ package final class OpenAIServer: Sendable {
         package var corsOrigin: String?
         /// Names of this server beside those of this machine.
         package var allowedHosts: [String] = []
-        /// Tokens of prompt and answer; nil: the model's, at most 4096.
-        package var context: Int?
-        package var parallel = 8
-        /// Requests beyond `parallel` that wait.
-        package var queue = 256
         package var defaultTokens = 1024
         /// How tokens are picked where a request does not say.
         package var sampling = SamplingWish()
-        package var compute = ComputeType.fp32
-        package var cacheType = CacheType.fp32
-        /// Bytes of keys and values; nil: for all of `parallel`, at most a quarter of what is free.
-        package var cacheBytes: Int?
-        /// Bytes of the prefix cache; nil: 1 GiB, at most an eighth of what is free.
-        package var prefixBytes: Int?
-        /// Bytes of compiled schemas and their states; nil: 512 MiB, at most an eighth of what is free.
-        package var grammarBytes: Int?
-        /// Bytes of all adapters; nil: for all that may be loaded, at most what the rest leaves.
-        package var adapterBytes: Int?
-        package var guesses = true
-        package var threads: Int?
         package var connections = 16384
         package var chat = ChatTemplateSettings()
         package var logsRequests = true
 
+        /// What the model and all that answers with it may take.
+        package var host = OptionValues<HostOptions>()
+
         package init(listen: String) { self.listen = listen }
+
+        package subscript<Value>(dynamicMember path: KeyPath<HostOptions, Option<Value>>) -> Value {
+            get { host[dynamicMember: path] }
+            set { host[dynamicMember: path] = newValue }
+        }
     }
 
     private let http: HTTPServer

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinInference
 import SkeinJSON
 import SkeinModels
 import SkeinTestSupport

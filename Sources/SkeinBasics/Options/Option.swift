@@ -153,6 +153,16 @@ extension Option where Value == Bool? {
     }
 }
 
+extension Option where Value == Int? {
+    /// Threads that compute, wherever a machine's are used.
+    package static func threads(in heading: OptionHeading? = nil) -> Option {
+        optional(
+            "threads", .integer(SystemProcessors.threads),
+            absent: "all cores that may be used", in: heading,
+            "compute threads; they do not change the result")
+    }
+}
+
 /// The heading under which help lists options.
 package struct OptionHeading: Sendable, Equatable {
     package let title: String

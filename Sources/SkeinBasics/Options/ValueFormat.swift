@@ -67,6 +67,16 @@ package struct NumberRange: Sendable {
     }
 }
 
+extension ValueFormat where Value == Int {
+    /// Bytes, as a whole number of MiB in `range`.
+    package static func mebibytes(_ range: ClosedRange<Int>) -> ValueFormat {
+        let count = integer(range)
+        return ValueFormat(
+            placeholder: count.placeholder, accepted: count.accepted,
+            read: { text in count.read(text).map { $0 << 20 } }, json: { .integer($0 >> 20) })
+    }
+}
+
 extension ValueFormat where Value == Double {
     /// A number in `range`.
     package static func number(_ range: NumberRange) -> ValueFormat {

@@ -34,6 +34,17 @@ package struct ParsedArguments: Sendable {
         return fallback
     }
 
+    /// What was given of a table's options.
+    func values<Table: OptionTable>() -> OptionValues<Table> {
+        var values = OptionValues<Table>()
+        for option in Table.options {
+            guard let text = texts[option.description.name] else { continue }
+            let isAccepted = values.set(option, to: text)
+            precondition(isAccepted, "--\(option.description.name) was not checked")
+        }
+        return values
+    }
+
     /// The same, with another text of an option.
     func replacing(option: String, by text: String) -> ParsedArguments {
         ParsedArguments(

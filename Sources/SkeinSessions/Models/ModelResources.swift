@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinInference
 import SkeinModels
 
@@ -31,18 +32,28 @@ extension SystemLanguageModel {
 
         /// The first value that is not allowed; nil if there is none.
         var flaw: String? {
-            let rules: [(Bool, String)] = [
+            func rule(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) -> (Bool, String) {
                 (
-                    (16...BatchPlan.mostContext).contains(contextSize),
-                    "contextSize is 16 to \(BatchPlan.mostContext)"
-                ),
-                ((1...256).contains(parallelReplies), "parallelReplies is 1 to 256"),
-                ((0...65536).contains(waitingRequests), "waitingRequests is 0 to 65536"),
+                    value.map(range.contains) ?? true,
+                    "\(name) is \(range.lowerBound) to \(range.upperBound)"
+                )
+            }
+            let schemas = HostOptions.leastGrammarMebibytes
+            let rules: [(Bool, String)] = [
+                // More than the flags of a server take, which have their limits for mistyped numbers.
+                rule(
+                    "contextSize", contextSize,
+                    HostOptions.contexts.lowerBound...BatchPlan.mostContext),
+                rule("parallelReplies", parallelReplies, HostOptions.answers),
+                rule("waitingRequests", waitingRequests, HostOptions.waiting),
                 (prefixCacheBytes ?? 0 >= 0, "prefixCacheBytes is not negative"),
-                (schemaBytes ?? 16 << 20 >= 16 << 20, "schemaBytes is at least 16 MiB"),
+                (
+                    schemaBytes ?? .max >= schemas << 20,
+                    "schemaBytes is at least \(schemas) MiB"
+                ),
                 (adapterBytes ?? 0 >= 0, "adapterBytes is not negative"),
-                ((1...4096).contains(maximumRank), "maximumRank is 1 to 4096"),
-                ((1...1024).contains(threads ?? 1), "threads is 1 to 1024"),
+                rule("maximumRank", maximumRank, HostOptions.ranks.lowerBound...4096),
+                rule("threads", threads, SystemProcessors.threads),
             ]
             return rules.first { !$0.0 }?.1
         }

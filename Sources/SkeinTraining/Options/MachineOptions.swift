@@ -2,9 +2,7 @@ import SkeinBasics
 
 /// How a run uses its machine. None of these options changes the result.
 package struct MachineOptions: OptionTable {
-    package let threads = Option.optional(
-        "threads", .integer(1...1024), absent: "all cores that may be used", in: .machine,
-        "compute threads; they do not change the result")
+    package let threads = Option.threads(in: .machine)
     package let weights = Option<ResidenceChoice>(
         "weights", .choice, default: "auto", in: .machine,
         "keep the frozen weights in memory as fp32, or convert them layer by layer from the file; "

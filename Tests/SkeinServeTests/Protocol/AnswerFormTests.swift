@@ -1,4 +1,5 @@
 import Foundation
+import SkeinInference
 import SkeinJSON
 import SkeinTestSupport
 import Testing

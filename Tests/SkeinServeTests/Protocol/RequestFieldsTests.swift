@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinInference
 import SkeinJSON
 import SkeinTestSupport
 import Testing

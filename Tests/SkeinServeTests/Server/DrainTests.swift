@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinInference
 import SkeinNetwork
 import SkeinTestSupport
 import Synchronization

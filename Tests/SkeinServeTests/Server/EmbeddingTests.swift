@@ -1,3 +1,4 @@
+import SkeinInference
 import SkeinTestSupport
 import Testing
 

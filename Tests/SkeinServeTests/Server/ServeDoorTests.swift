@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import SkeinNetwork
 import SkeinTestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinInference
 import SkeinNetwork
 import SkeinTestSupport
 import Synchronization

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinInference
 import SkeinTestSupport
 import Testing
 

@@ -1,0 +1,61 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+
+/// What a base model and all that answers with it may take of a machine, declared once: `skein serve`
+/// has these as flags, and `SystemLanguageModel.Resources` asks the ranges for its properties. Numbers of
+/// bytes are MiB as text.
+package struct HostOptions: OptionTable {
+    package let maximumAdapters = Option(
+        "max-adapters", .integer(1...1024), default: "16", "adapters that may be loaded at once")
+    package let maximumRank = Option(
+        "max-rank", .integer(Self.ranks), default: "64", "largest rank of an adapter")
+    package let parallel = Option(
+        "parallel", .integer(Self.answers), default: "8", "answers that are decoded together")
+    package let queue = Option(
+        "queue", .integer(Self.waiting), default: "256",
+        "requests that wait beyond those; more are refused with 429")
+    package let context = Option.optional(
+        "context", .integer(Self.contexts), absent: "the model's, at most \(Self.usualContext)",
+        "tokens of a prompt and its answer together")
+    package let cacheType = Option<CacheType>(
+        "cache-type", .choice, default: "fp32",
+        "how keys and values are held: bf16 takes half of fp32's memory, int8 about a quarter")
+    package let cacheBytes = Option.optional(
+        "cache-memory", .mebibytes(1...Self.mostMebibytes),
+        absent: "enough for all, at most a quarter of what is free",
+        "MiB of keys and values of all answers together")
+    package let prefixBytes = Option.optional(
+        "prefix-memory", .mebibytes(0...Self.mostMebibytes),
+        absent: "1024, at most an eighth of what is free",
+        "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
+    package let grammarBytes = Option.optional(
+        "grammar-memory", .mebibytes(Self.leastGrammarMebibytes...Self.mostMebibytes),
+        absent: "512, at most an eighth of what is free",
+        "MiB of schemas and their states; where others need all of it, another schema gets 429")
+    package let adapterBytes = Option.optional(
+        "adapter-memory", .mebibytes(1...Self.mostMebibytes),
+        absent: "enough for --max-adapters of --max-rank, at most what the rest leaves",
+        "MiB of adapters that are loaded or that requests still use; a request for another one gets "
+            + "429")
+    package let threads = Option.threads()
+    package let compute = Option<ComputeType>(
+        "compute", .choice, default: "fp32",
+        "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
+            + "with bf16 instructions")
+    package let guesses = Option(
+        "speculation", .onOff, default: "on",
+        "guess the next tokens from the prompt and check them together; changes no answer")
+
+    package static let table = HostOptions()
+    package static let options = list(table)
+
+    package static let answers = 1...256
+    package static let waiting = 0...65536
+    package static let contexts = 16...1_048_576
+    package static let ranks = 1...1024
+    package static let leastGrammarMebibytes = 16
+    private static let mostMebibytes = 1_048_576
+    /// What people talk about at once, and not the memory of the longest rows.
+    static let usualContext = 4096
+}
