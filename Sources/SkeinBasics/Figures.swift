@@ -2,6 +2,9 @@ import Foundation
 
 /// Numbers as people read them. Pure.
 package enum Figures {
+    /// MiB as flags have them, rounded up.
+    package static func mebibytes(_ bytes: Int) -> Int { (bytes + (1 << 20) - 1) >> 20 }
+
     /// `134,515,008`.
     package static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)

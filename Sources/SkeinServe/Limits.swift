@@ -71,6 +71,10 @@ enum Limits {
     /// Tokens with log-probabilities in all answers of a request, the likeliest ones beside them
     /// included: some 2 KB each while the answer is written.
     static let logprobEntries = 1 << 17
+    /// The JSON of one answer with as many of them, before it is bytes. One is written at a time. An entry
+    /// of a chat's answer takes some 300 bytes for its fields and 40 for each byte of the token, of which
+    /// there are seldom more than 40.
+    static let writingBytes = logprobEntries * 2 << 10
 
     /// The same for the prompt that a stream echoes: all of them come at once, and what waits for a
     /// client that streams is bounded.
@@ -85,7 +89,7 @@ enum Limits {
     /// Files in an adapter's folder: each is looked at before one is read. A checkpoint has five.
     static let adapterFiles = 256
 
-    /// Schemas and expressions that stay compiled, if their bytes allow it (`ServePlan.grammarBytes`).
+    /// Schemas and expressions that stay compiled, if their bytes allow it (`HostPlan.grammarBytes`).
     static let grammars = 32
 
     /// Bytes of a header that names keywords of a schema that answers are not held to.

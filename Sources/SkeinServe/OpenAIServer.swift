@@ -74,7 +74,7 @@ package final class OpenAIServer: Sendable {
     ///     now.
     ///   - sources: clocks and random numbers.
     ///   - log: what happens.
-    /// - Throws: `ServeError`, `SocketError`; what reading the model and the adapters throws.
+    /// - Throws: `HostError`, `ServeError`, `SocketError`; what reading the model and the adapters throws.
     package init(
         _ model: ModelDirectory, _ options: Options, door: ServeDoor? = nil,
         sources: ServeSources = ServeSources(), log: Log
@@ -95,7 +95,7 @@ package final class OpenAIServer: Sendable {
         let followed = options.follow.map { Self.runName(of: $0) }
         if followed == served { throw ServeError.nameTaken(name: served, from: .followed) }
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
-        let plan = try ServePlan(model, options)
+        let plan = try HostPlan(model, options.host, for: options.use)
         plan.log(log)
         let sampling = SamplingRule(options: options.sampling, model: SamplingWish(model.sampling))
         model.sampling.warning.map { log.warning($0) }

@@ -19,12 +19,6 @@ package enum ServeError: Error, Equatable {
     case tooManyFiles(path: String, limit: Int)
     /// A key file without keys, or with one that a header cannot carry.
     case badKey(path: String, line: Int?)
-    /// The context is longer than the model's.
-    case contextTooLong(tokens: Int, limit: Int)
-    /// What would be held does not fit into this machine's memory.
-    case memory(needed: Int, available: Int)
-    /// Not even one answer of the usual length would fit.
-    case cacheTooSmall(bytes: Int, needed: Int)
     /// The run has no checkpoint of that step.
     case noCheckpoint(run: String, step: String)
 
@@ -42,9 +36,6 @@ package enum ServeError: Error, Equatable {
 }
 
 extension ServeError: Explained {
-    /// As flags have them, rounded up.
-    private static func mebibytes(_ bytes: Int) -> Int { (bytes + (1 << 20) - 1) >> 20 }
-
     package var explanation: Explanation {
         switch self {
         case .noThread: AnswerError.noThread.explanation
@@ -68,7 +59,7 @@ extension ServeError: Explained {
             Explanation(
                 what: "the adapters up to this one take \(Figures.bytes(bytes)), and all adapters "
                     + "may take \(Figures.bytes(limit))", place: adapter,
-                remedy: "give --adapter-memory \(Self.mebibytes(bytes)) or more, or fewer adapters "
+                remedy: "give --adapter-memory \(Figures.mebibytes(bytes)) or more, or fewer adapters "
                     + "(--adapter)", status: .usage)
         case .outsideRoot(let path):
             Explanation(
@@ -85,6 +76,17 @@ extension ServeError: Explained {
                 place: line.map { "\(path):\($0)" } ?? path,
                 remedy: "write one key a line, of printable ASCII without spaces",
                 status: .badData)
+        case .noCheckpoint(let run, let step):
+            Explanation(
+                what: "\(run) has no checkpoint of step \(step)",
+                remedy: "look into \(run)/checkpoints, or ask for @latest", status: .badData)
+        }
+    }
+}
+
+extension HostError: Explained {
+    package var explanation: Explanation {
+        switch self {
         case .contextTooLong(let tokens, let limit):
             Explanation(
                 what: "--context is \(tokens), but the model reads at most \(limit) tokens",
@@ -103,12 +105,8 @@ extension ServeError: Explained {
                     + "take \(Figures.bytes(bytes)) in all",
                 place: "--cache-memory",
                 remedy:
-                    "give at least \(Self.mebibytes(needed)), or a smaller --max-tokens "
+                    "give at least \(Figures.mebibytes(needed)), or a smaller --max-tokens "
                     + "or --context", status: .usage)
-        case .noCheckpoint(let run, let step):
-            Explanation(
-                what: "\(run) has no checkpoint of step \(step)",
-                remedy: "look into \(run)/checkpoints, or ask for @latest", status: .badData)
         }
     }
 }

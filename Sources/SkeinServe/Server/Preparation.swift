@@ -197,7 +197,7 @@ struct Preparation: Sendable {
     }
 
     /// Refuses answers of so many tokens with so many of the likeliest ones each that their JSON would
-    /// take more memory than there is for it (`ServePlan.writingBytes`).
+    /// take more memory than there is for it (`Limits.writingBytes`).
     private func checkLogprobs(_ tokens: Int, _ top: Int, _ remedy: String) throws(APIError) {
         guard tokens * (1 + top) > Limits.logprobEntries else { return }
         throw .invalid(

@@ -12,7 +12,7 @@ final class PreparationThreads: Sendable {
         /// May take some 1.3 s: a schema is compiled. One at a time, so that the others have a core.
         case compiling
         /// An answer that is made waits for no request that is being prepared. One at a time: each may
-        /// take as much memory as `ServePlan.writingBytes` says.
+        /// take as much memory as `Limits.writingBytes` says.
         case writing
     }
 

@@ -14,7 +14,7 @@ final class LoadedModel: Sendable {
     let path: String
     let directory: ModelDirectory
     let tokenizer: Tokenizer
-    let plan: SessionPlan
+    let plan: HostPlan
     let identity: FileIdentity
     let conversations: ConversationTokens
     let grammars: GrammarCache
@@ -47,7 +47,11 @@ final class LoadedModel: Sendable {
         self.directory = directory
         tokenizer = try Tokenizer(
             model: directory.raw, embeddings: directory.configuration.vocabularySize)
-        plan = try SessionPlan(directory, resources)
+        do {
+            plan = try HostPlan(directory, resources.options, for: .sessions)
+        } catch {
+            throw ModelFlaw(error, path: path)
+        }
         let settings = ChatTemplateSettings(template: resources.chatTemplate)
         guard try settings.source(for: directory.raw) != nil else {
             throw ModelFlaw.noTemplate(path: path)

@@ -35,9 +35,10 @@ struct ModelFacts: Sendable {
             return found.known.facts
         }
         let model = try ModelDirectory.open(path)
-        let plan: SessionPlan?
+        let plan: HostPlan?
         do {
-            plan = try SessionPlan(model, SystemLanguageModel.Resources(), usable: nil)
+            plan = try HostPlan(
+                model, SystemLanguageModel.Resources().options, for: .sessions, usable: nil)
         } catch {
             plan = nil
         }

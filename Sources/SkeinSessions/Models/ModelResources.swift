@@ -30,6 +30,20 @@ extension SystemLanguageModel {
         /// The defaults.
         public init() {}
 
+        /// As a host takes them.
+        var options: OptionValues<HostOptions> {
+            var options = OptionValues<HostOptions>()
+            options.context = contextSize
+            options.parallel = parallelReplies
+            options.queue = waitingRequests
+            options.maximumRank = maximumRank
+            options.prefixBytes = prefixCacheBytes
+            options.grammarBytes = schemaBytes
+            options.adapterBytes = adapterBytes
+            options.threads = threads
+            return options
+        }
+
         /// The first value that is not allowed; nil if there is none.
         var flaw: String? {
             func rule(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) -> (Bool, String) {
@@ -58,4 +72,11 @@ extension SystemLanguageModel {
             return rules.first { !$0.0 }?.1
         }
     }
+}
+
+extension HostUse {
+    /// A program has memory of its own. Adapters are read when they are wanted, and find out then whether
+    /// there is room.
+    static let sessions = HostUse(
+        prefixBytes: 512 << 20, grammarBytes: 256 << 20, adapters: 4, mustFitAll: false)
 }

@@ -47,5 +47,5 @@ extension FeatureError: Explained {
         }
     }
 
-    private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
+    private static func mebibytes(_ bytes: Int) -> String { "\(Figures.mebibytes(bytes)) MiB" }
 }

@@ -22,7 +22,7 @@ import Testing
             let tokenizer = try Tokenizer(model: model.raw)
             var options = OpenAIServer.Options(listen: "127.0.0.1:0")
             options.threads = 1
-            let plan = try ServePlan(model, options)
+            let plan = try HostPlan(model, options.host, for: options.use)
             let engine = try AnswerEngine(
                 AnswerEngine.Setup(
                     model: model, plan: plan.batch, threads: 1, tokenizer: tokenizer,

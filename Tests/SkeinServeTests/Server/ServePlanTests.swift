@@ -20,12 +20,18 @@ import Testing
         return options
     }
 
+    private static func plan(
+        _ model: ModelDirectory, _ options: OpenAIServer.Options
+    ) throws -> HostPlan {
+        try HostPlan(model, options.host, for: options.use)
+    }
+
     @Test("the plan counts the one answer with most log-probabilities that may be written")
     func writing() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            let plan = try ServePlan(model, Self.options())
+            let plan = try Self.plan(model, Self.options())
             let decoding =
                 plan.batch.memoryBytes(of: model.configuration, threads: 2) - plan.batch.cacheBytes
             #expect(plan.otherBytes - decoding >= Limits.logprobEntries * 2048)
@@ -40,10 +46,10 @@ import Testing
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
             var options = Self.options()
             options.grammarBytes = nil
-            let usual = try ServePlan(model, options)
+            let usual = try Self.plan(model, options)
             #expect(usual.grammarBytes > 0 && usual.grammarBytes <= 512 << 20)
             options.grammarBytes = 3 << 20
-            let given = try ServePlan(model, options)
+            let given = try Self.plan(model, options)
             #expect(given.grammarBytes == 3 << 20)
             #expect(given.totalBytes == usual.totalBytes - usual.grammarBytes + 3 << 20)
         }
@@ -56,7 +62,7 @@ import Testing
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
             var options = Self.options()
             options.maximumRank = 4
-            let without = try ServePlan(model, options)
+            let without = try Self.plan(model, options)
             #expect(without.adapterBytes == 0)
             let all = LoRAConfiguration(
                 rank: 4, scale: 1, dropout: 0, targets: TargetModule.allCases,
@@ -74,11 +80,11 @@ import Testing
             ] as [((inout OpenAIServer.Options) -> Void, Int)] {
                 var options = options
                 change(&options)
-                let plan = try ServePlan(model, options)
+                let plan = try Self.plan(model, options)
                 #expect(plan.adapterBytes == count * largest)
                 #expect(plan.totalBytes == without.totalBytes + plan.adapterBytes)
                 options.adapterBytes = 5
-                #expect(try ServePlan(model, options).adapterBytes == 5)
+                #expect(try Self.plan(model, options).adapterBytes == 5)
             }
         }
     }
@@ -89,12 +95,12 @@ import Testing
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
             var options = Self.options()
-            let rest = try ServePlan(model, options).totalBytes
+            let rest = try Self.plan(model, options).totalBytes
             options.adapterRoot = "/"
             // Larger than any machine's memory.
             options.maximumAdapters = 1 << 30
             let usable = try #require(SystemMemory.usable)
-            let plan = try ServePlan(model, options)
+            let plan = try Self.plan(model, options)
             #expect(plan.adapterBytes > 0)
             // Others may take memory meanwhile, or give it back; they do not double it.
             #expect(plan.totalBytes < 2 * usable)

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinInference
 import SkeinModels
 import SkeinTestSupport
 import Testing
@@ -215,9 +216,10 @@ struct LocalModelTests {
         try await withCase { tiny in
             let resources = SystemLanguageModel.Resources()
             #expect {
-                try SessionPlan(tiny.directoryModel, resources, usable: 1 << 20)
+                try HostPlan(
+                    tiny.directoryModel, resources.options, for: .sessions, usable: 1 << 20)
             } throws: { error in
-                guard case ModelFlaw.memory(_, let needed, let available) = error else {
+                guard case HostError.memory(let needed, let available)? = error as? HostError else {
                     return false
                 }
                 return needed > available && available == 1 << 20
