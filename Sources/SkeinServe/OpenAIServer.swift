@@ -120,11 +120,12 @@ package final class OpenAIServer: Sendable {
         }
         let remarks = AdapterRemarks(model: model, chat: options.chat, log: log)
         let models = try ServedModels(
-            model, name: served, digest: digest.wait(),
-            weights: engine.weights,
+            HostedAdapters(
+                model, digest: digest, weights: engine.weights, rank: plan.batch.rank,
+                memory: memory, anyBase: options.anyBase, date: sources.date),
+            name: served,
             settings: ServedModels.Settings(
-                adapters: max(options.maximumAdapters, options.adapters.count),
-                rank: plan.batch.rank, memory: memory, root: root, anyBase: options.anyBase,
+                adapters: max(options.maximumAdapters, options.adapters.count), root: root,
                 date: sources.date, remark: { remarks.say(of: $0) }))
         var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {

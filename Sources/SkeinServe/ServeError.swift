@@ -59,7 +59,8 @@ extension ServeError: Explained {
             Explanation(
                 what: "the adapters up to this one take \(Figures.bytes(bytes)), and all adapters "
                     + "may take \(Figures.bytes(limit))", place: adapter,
-                remedy: "give --adapter-memory \(Figures.mebibytes(bytes)) or more, or fewer adapters "
+                remedy:
+                    "give --adapter-memory \(Figures.mebibytes(bytes)) or more, or fewer adapters "
                     + "(--adapter)", status: .usage)
         case .outsideRoot(let path):
             Explanation(

@@ -8,7 +8,8 @@ extension AdapterMemoryError: Explained {
                 what: "the adapter takes \(Figures.bytes(bytes)), and all adapters may take "
                     + Figures.bytes(limit),
                 place: "--adapter-memory",
-                remedy: "start skein serve with --adapter-memory \(Figures.mebibytes(bytes)) or more",
+                remedy:
+                    "start skein serve with --adapter-memory \(Figures.mebibytes(bytes)) or more",
                 status: .badData)
         case .full(let bytes, let held, let limit):
             Explanation(
@@ -16,7 +17,8 @@ extension AdapterMemoryError: Explained {
                     + "\(Figures.bytes(limit)), and this one takes \(Figures.bytes(bytes))",
                 place: "--adapter-memory",
                 remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with "
-                    + "--adapter-memory \(Figures.mebibytes(held + bytes)) or more", status: .badData)
+                    + "--adapter-memory \(Figures.mebibytes(held + bytes)) or more",
+                status: .badData)
         case .changed(let path):
             Explanation(
                 what: "the adapter's files were changed while they were read", place: path,

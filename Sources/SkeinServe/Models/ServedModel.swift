@@ -12,9 +12,7 @@ struct ServedModel: Sendable {
     let created: Int
     /// The step of the checkpoint, when it is one.
     let step: Int?
-    /// Which files the checkpoint was read from, when a request named it.
-    let files: FileIdentity?
-    var projections: GenerationProjections
+    let projections: GenerationProjections
 
     var isAdapter: Bool { parent != nil }
 

@@ -49,7 +49,7 @@ extension LoadedModel: ReplySource {
     private func job(_ request: ReplyRequest, _ sink: ReplySinks.Sink) throws -> AnswerJob {
         let isWanted: @Sendable () -> Bool = { sink.isWanted.load(ordering: .acquiring) }
         try checkFiles()
-        let projections = try adapters.projections(of: request.adapter)
+        let projections = try projections(of: request.adapter)
         guard isWanted() else { throw CancellationError() }
         let prompt = try promptTokens(request.conversation)
         let room = contextSize - prompt.count

@@ -18,7 +18,8 @@ final class LoadedModel: Sendable {
     let identity: FileIdentity
     let conversations: ConversationTokens
     let grammars: GrammarCache
-    let adapters: LoadedAdapters
+    let adapters: HostedAdapters
+    private let digest: Background<SHA256.Digest>
     let engine: AnswerEngine
     let sinks: ReplySinks
     /// Bytes of the longest token.
@@ -59,6 +60,7 @@ final class LoadedModel: Sendable {
         let prompts = ChatPrompts(directory, settings, tokenizer)
         conversations = ConversationTokens(prompts, tokenizer)
         let digest = Background("skein-hash") { directory.contentDigest() }
+        self.digest = digest
         let written = tokenizer.writtenTokens
         longestToken = written.reduce(1) { max($0, $1?.count ?? 0) }
         grammars = GrammarCache(
@@ -78,7 +80,7 @@ final class LoadedModel: Sendable {
                     ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil,
                 guesses: true)
         ) { sinks.take($0) }
-        adapters = LoadedAdapters(
+        adapters = HostedAdapters(
             directory, digest: digest, weights: engine.weights, rank: plan.batch.rank,
             memory: AdapterMemory(byteLimit: plan.adapterBytes))
     }
@@ -107,6 +109,40 @@ final class LoadedModel: Sendable {
     func checkFiles() throws(ModelFlaw) {
         guard let now = try? FileIdentity(of: path) else { throw .missing(path: path) }
         guard now == identity else { throw .replaced(path: path) }
+    }
+
+    /// What a request computes with. Reads the adapter if it is not in memory, or if its files are others
+    /// than those that are.
+    ///
+    /// - Throws: `AdapterError.otherBase` with both hashes; `AssetError`, `ReplyFailure`.
+    func projections(of adapter: SystemLanguageModel.Adapter?) throws -> GenerationProjections {
+        guard let adapter else { return adapters.base }
+        // Said before its numbers are looked at: another base is mostly of another shape, too.
+        let found = digest.wait().description
+        if let stated = adapter.baseDigest, stated.lowercased() != found {
+            throw AdapterError.otherBase(adapter: adapter.path, expected: stated, found: found)
+        }
+        do {
+            return try adapters.adapter(adapter.path, at: adapter.path).projections
+        } catch {
+            switch error {
+            case AdapterMemoryError.full: throw ReplyFailure.adaptersFull
+            case AdapterMemoryError.rankTooLarge(_, let rank, let limit):
+                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
+                    .init(
+                        debugDescription: "the adapter's rank is \(rank), and there is room for "
+                            + "\(limit) (\(adapter.path)): raise maximumRank in "
+                            + "SystemLanguageModel.Resources"))
+            case AdapterMemoryError.tooLarge(let bytes, let limit):
+                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
+                    .init(
+                        debugDescription: "the adapter takes \(bytes) bytes, and all adapters may "
+                            + "take \(limit) (\(adapter.path)): raise adapterBytes in "
+                            + "SystemLanguageModel.Resources"))
+            case is AdapterError: throw error
+            default: throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
+            }
+        }
     }
 
     /// Runs `body` on the preparing thread, or on another one of this model.

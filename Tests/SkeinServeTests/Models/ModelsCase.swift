@@ -37,10 +37,13 @@ struct ModelsCase {
         adapterBytes = GenerationProjections.byteCount(of: shape)
         let remarks = AdapterRemarks(model: model, chat: ChatTemplateSettings(), log: log)
         served = try ServedModels(
-            model, name: "tiny", digest: model.contentDigest(),
-            weights: GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
+            HostedAdapters(
+                model, digest: Background("skein-hash") { [model] in model.contentDigest() },
+                weights: GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
+                rank: 64,
+                memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2)),
+            name: "tiny",
             settings: ServedModels.Settings(
-                memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2),
                 root: AdapterRoot(root), remark: { remarks.say(of: $0) }))
     }
 

@@ -30,8 +30,10 @@ import Testing
             ) { _ in }
             defer { engine.stop() }
             let models = try ServedModels(
-                model, name: "tiny", digest: model.contentDigest(), weights: engine.weights,
-                settings: ServedModels.Settings(memory: AdapterMemory(byteLimit: 0)))
+                HostedAdapters(
+                    model, digest: Background("skein-hash") { model.contentDigest() },
+                    weights: engine.weights, rank: 64, memory: AdapterMemory(byteLimit: 0)),
+                name: "tiny", settings: ServedModels.Settings())
             let written = tokenizer.writtenTokens
             try body(
                 Preparation(

@@ -54,7 +54,7 @@ struct SessionCosts {
             source.engine.submit([
                 AnswerJob(
                     request: sink.id, choice: 0, prompt: ids, maximumTokens: 1,
-                    adapter: try source.adapters.projections(of: nil), sampler: sampler,
+                    adapter: source.adapters.base, sampler: sampler,
                     bias: [:], stops: [], ignoresEnd: false, guide: .free, logprobs: nil,
                     tellsPrompt: false, recordsEnd: false)
             ])
