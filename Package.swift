@@ -219,7 +219,7 @@ let package = Package(
             "Sessions",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-                "SkeinTensors", "SkeinInference", "SkeinMacros", "SkeinJSON",
+                "SkeinInference", "SkeinMacros", "SkeinJSON",
             ]),
         room(
             "Serve",

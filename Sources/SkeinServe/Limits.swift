@@ -89,9 +89,6 @@ enum Limits {
     /// Files in an adapter's folder: each is looked at before one is read. A checkpoint has five.
     static let adapterFiles = 256
 
-    /// Schemas and expressions that stay compiled, if their bytes allow it (`HostPlan.grammarBytes`).
-    static let grammars = 32
-
     /// Bytes of a header that names keywords of a schema that answers are not held to.
     static let droppedBytes = 1 << 10
 

@@ -1,10 +1,10 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
-import SkeinGrammar
 import SkeinInference
 import SkeinModels
 import SkeinNetwork
+import SkeinTensors
 import SkeinText
 import Synchronization
 
@@ -56,7 +56,7 @@ package final class OpenAIServer: Sendable {
 
     private let http: HTTPServer
     private let box = SiteBox()
-    private let engine: AnswerEngine
+    private let host: ModelHost
     let threads: PreparationThreads
     private let follower: RunFollower?
     /// The bound address, `HOST:PORT`.
@@ -85,8 +85,6 @@ package final class OpenAIServer: Sendable {
         defer { if !isOpen { door.close() } }
         http = door.http
         address = door.address
-        let tokenizer = try Tokenizer(
-            model: model.raw, embeddings: model.configuration.vocabularySize)
         // What can be refused is refused before anything that takes long.
         let served = options.name ?? Self.name(of: model.path)
         guard ServedModels.isName(served) else {
@@ -95,35 +93,25 @@ package final class OpenAIServer: Sendable {
         let followed = options.follow.map { Self.runName(of: $0) }
         if followed == served { throw ServeError.nameTaken(name: served, from: .followed) }
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
-        let plan = try HostPlan(model, options.host, for: options.use)
-        plan.log(log)
+        let opened = try ModelHost.Opened(model, options.host, for: options.use)
+        opened.plan.log(log)
         let sampling = SamplingRule(options: options.sampling, model: SamplingWish(model.sampling))
         model.sampling.warning.map { log.warning($0) }
-        let digest = Background("skein-hash") { model.contentDigest() }
-        let memory = AdapterMemory(byteLimit: plan.adapterBytes)
         let given = try GivenAdapters(
             options.adapters,
             besides: [served] + [followed].compactMap { $0 },
-            for: model, rank: plan.batch.rank, memory: memory)
-        if !options.anyBase, !given.adapters.isEmpty { try given.check(base: digest.wait()) }
+            for: model, rank: opened.plan.batch.rank, memory: opened.memory)
+        if !options.anyBase, !given.adapters.isEmpty { try given.check(base: opened.digest.wait()) }
         let box = box
-        let prefixes =
-            plan.prefixBytes > 0
-            ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil
-        engine = try AnswerEngine(
-            AnswerEngine.Setup(
-                model: model, plan: plan.batch, threads: plan.threads, tokenizer: tokenizer,
-                prefixes: prefixes, guesses: options.guesses,
-                owners: max(1, options.keys.count))
+        host = try ModelHost(
+            opened, chat: options.chat, owners: max(1, options.keys.count),
+            anyBase: options.anyBase, date: sources.date
         ) { events in
             box.post { $0.take(events) }
         }
         let remarks = AdapterRemarks(model: model, chat: options.chat, log: log)
         let models = try ServedModels(
-            HostedAdapters(
-                model, digest: digest, weights: engine.weights, rank: plan.batch.rank,
-                memory: memory, anyBase: options.anyBase, date: sources.date),
-            name: served,
+            host.adapters, name: served,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count), root: root,
                 date: sources.date, remark: { remarks.say(of: $0) }))
@@ -142,29 +130,18 @@ package final class OpenAIServer: Sendable {
                     directory, name: Self.runName(of: directory), models: models, log: log)
             }
             started.follower = follower
-            let written = tokenizer.writtenTokens
-            let chat = ChatPrompts(model, options.chat, tokenizer)
-            chat.unusedArgument.map {
+            host.prompts.unusedArgument.map {
                 log.warning("\($0.explanation.place): \($0.explanation.what), so it does nothing")
             }
             let preparation = Preparation(
-                models: models, tokenizer: tokenizer,
-                vocabularySize: model.configuration.vocabularySize,
-                grammars: GrammarCache(
-                    TokenVocabulary(tokens: written), count: Limits.grammars,
-                    byteLimit: plan.grammarBytes),
-                chat: chat, context: plan.batch.context,
-                defaultTokens: options.defaultTokens,
-                longestToken: written.reduce(1) { max($0, $1?.count ?? 0) },
+                models: models, host: host, defaultTokens: options.defaultTokens,
                 sampling: sampling)
             let parts = ServeSite.Parts(
-                preparation: preparation, engine: engine, threads: threads,
-                access: door.access, prefixes: prefixes, requests: options.parallel + options.queue,
-                cacheLimit: plan.batch.cacheBytes,
+                preparation: preparation, threads: threads,
+                access: door.access, requests: options.parallel + options.queue,
                 bodyBytes: min(
                     Limits.bodyBytes,
-                    max(
-                        Limits.leastBodyBytes, plan.batch.context * Limits.bodyBytesPerToken)),
+                    max(Limits.leastBodyBytes, host.context * Limits.bodyBytesPerToken)),
                 sources: sources, log: log, logsRequests: options.logsRequests)
             try door.open { clock in
                 let site = ServeSite(parts, loop: clock) { body in box.post(body) }
@@ -176,7 +153,7 @@ package final class OpenAIServer: Sendable {
         } catch {
             started.follower?.stop()
             started.threads?.stop()
-            engine.stop()
+            host.engine.stop()
             throw error
         }
     }
@@ -193,7 +170,7 @@ package final class OpenAIServer: Sendable {
     }
 
     /// What the engine does now.
-    var figures: AnswerEngine.Figures { engine.figures }
+    var figures: AnswerEngine.Figures { host.engine.figures }
 
     /// Takes no more requests and lets those that are under way have their answers.
     ///
@@ -225,10 +202,37 @@ package final class OpenAIServer: Sendable {
             http.stop(grace: .seconds(1))
         }
         http.stop()
-        engine.stop()
+        host.engine.stop()
         threads.stop()
         box.clear()
         return isEmpty
+    }
+}
+
+extension OpenAIServer.Options {
+    /// Room for a followed run's adapter and for a checkpoint that a request names beside those that may
+    /// be loaded, and for four grammars that are used in all their states.
+    var use: HostUse {
+        let hasAdapters = !adapters.isEmpty || adapterRoot != nil || follow != nil
+        var use = HostUse(
+            prefixBytes: 1 << 30, grammarBytes: 512 << 20,
+            adapters: hasAdapters ? max(host.maximumAdapters, adapters.count) + 2 : 0,
+            mustFitAll: true)
+        use.ownBytes = Limits.writingBytes
+        use.answerTokens = defaultTokens
+        return use
+    }
+}
+
+extension HostPlan {
+    func log(_ log: Log) {
+        log.info(
+            "memory: weights \(Figures.bytes(weightBytes)), activations and answers' JSON "
+                + "\(Figures.bytes(otherBytes)), keys and values up to "
+                + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
+                + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
+                + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)), "
+                + "adapters up to \(Figures.bytes(adapterBytes))")
     }
 }
 

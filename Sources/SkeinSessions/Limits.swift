@@ -15,8 +15,6 @@ enum SessionLimits {
     static let waitingCounts = 1 << 16
     /// Bytes of a text whose tokens are counted.
     static let countedBytes = 64 << 20
-    /// Compiled schemas that stay, if their bytes allow it.
-    static let grammars = 32
     /// Rounds of tool calls of one request.
     static let toolRounds = 16
     /// Seconds for which a request waits for the end of the cancelled one before it. The model stops

@@ -32,8 +32,7 @@ struct ArrowTests {
         // Neither these three know how training goes, nor does it know them.
         "Inference": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON", "Formats"],
         "Sessions": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Inference", "Macros",
-            "JSON",
+            "Basics", "Formats", "Models", "Text", "Grammar", "Inference", "Macros", "JSON",
         ],
         "Serve": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Network", "Inference",

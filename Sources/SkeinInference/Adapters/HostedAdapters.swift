@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinModels
 import SkeinText
@@ -26,9 +25,10 @@ package final class HostedAdapters: Sendable {
     /// What a request without an adapter computes with.
     package let base: GenerationProjections
     package let model: ModelDirectory
+    /// SHA-256 of the base's files.
+    package let digest: Background<SHA256.Digest>
     /// Of all adapters.
     package let memory: AdapterMemory
-    private let digest: Background<SHA256.Digest>
     private let weights: GenerationWeights
     private let rank: Int
     private let anyBase: Bool
@@ -46,8 +46,8 @@ package final class HostedAdapters: Sendable {
     ///   - date: seconds since 1970.
     package init(
         _ model: ModelDirectory, digest: Background<SHA256.Digest>, weights: GenerationWeights,
-        rank: Int, memory: AdapterMemory, anyBase: Bool = false,
-        date: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+        rank: Int, memory: AdapterMemory, anyBase: Bool,
+        date: @escaping @Sendable () -> Int
     ) {
         self.model = model
         self.digest = digest

@@ -79,8 +79,14 @@ struct APIError: Error, Equatable, Sendable {
         code: "shutting_down", retryAfter: 5)
 
     /// An error that explains itself; one of input is the client's, any other the server's. Too little
-    /// room for an adapter may pass, when requests that hold others end.
+    /// room for an adapter or a grammar may pass, when requests that hold others end.
     init(_ error: any Error, param: String? = nil) {
+        if error is GrammarsFull {
+            self = .overloaded(
+                "the schemas of other requests take all room for them (--grammar-memory)",
+                retryAfter: 5)
+            return
+        }
         guard let explained = error as? any Explained else {
             self.init(.internalError, "an error of skein's own: \(error)", param: param)
             return

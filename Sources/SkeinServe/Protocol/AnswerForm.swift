@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinInference
 import SkeinJSON
 
 /// What an answer must be: any text, or what a schema or an expression allows.
@@ -114,19 +115,12 @@ enum AnswerForm: Sendable, Equatable {
         return "(?:" + words.joined(separator: "|") + ")"
     }
 
-    /// The grammar; nil for any text. `isWanted`: whether somebody still waits for it.
-    func grammar(
-        _ grammars: GrammarCache, _ isWanted: @escaping @Sendable () -> Bool
-    ) throws(APIError) -> CompiledGrammar? {
-        do throws(GrammarError) {
-            switch self {
-            case .text: return nil
-            case .schema(let source, let mode, _):
-                return try grammars.schema(source, mode: mode, isWanted: isWanted)
-            case .expression(let text, _): return try grammars.expression(text, isWanted: isWanted)
-            }
-        } catch {
-            throw problem(error)
+    /// What its grammar is compiled of; nil for any text.
+    var grammar: GrammarForm? {
+        switch self {
+        case .text: nil
+        case .schema(let source, let mode, _): .schema(source, mode)
+        case .expression(let text, _): .expression(text)
         }
     }
 

@@ -1,18 +1,21 @@
 import SkeinGrammar
 import SkeinInference
-import SkeinJSON
 import SkeinText
 
-/// Grammars of requests: one is looked for first, and only one that must be compiled needs room.
+/// Grammars of requests.
 extension Preparation {
     /// Whether a grammar must be made for a chat: it has none that is kept.
     func needsGrammar(_ request: ChatRequest) -> Bool {
-        if request.toolChoice != .none, !isKnown(request.tools, request.toolChoice) { return true }
+        if request.toolChoice != .none, !host.knows(request.tools, request.toolChoice) {
+            return true
+        }
         return needsGrammar(request.form)
     }
 
     /// Whether a grammar must be made for a form.
-    func needsGrammar(_ form: AnswerForm) -> Bool { form != .text && known(form) == nil }
+    func needsGrammar(_ form: AnswerForm) -> Bool {
+        form.grammar.map { host.known($0) == nil } ?? false
+    }
 
     /// What of the request's schemas an answer is not held to.
     func dropped(_ guide: AnswerGuide, _ form: AnswerForm) -> DroppedParts {
@@ -27,24 +30,20 @@ extension Preparation {
         }
     }
 
-    private func known(_ form: AnswerForm) -> CompiledGrammar? {
-        switch form {
-        case .text: nil
-        case .schema(let source, let mode, _): grammars.known(schema: source, mode: mode)
-        case .expression(let text, _): grammars.known(expression: text)
-        }
-    }
-
     /// The grammar of a form, for all answers of a request; nil for any text.
     ///
     /// `isWanted`: whether the client is still there; asked by whatever takes long.
     func grammar(
         _ form: AnswerForm, _ isWanted: @escaping @Sendable () -> Bool
     ) throws(APIError) -> CompiledGrammar? {
-        if form == .text { return nil }
-        if let known = known(form) { return known }
-        try checkGrammarRoom()
-        return try form.grammar(grammars, isWanted)
+        guard let source = form.grammar else { return nil }
+        do {
+            return try host.grammar(source, isWanted: isWanted)
+        } catch let error as GrammarError {
+            throw form.problem(error)
+        } catch {
+            throw APIError(error)
+        }
     }
 
     /// Holds an answer of at most `limit` tokens to a form, whose grammar is given.
@@ -85,34 +84,12 @@ extension Preparation {
         _ request: ChatRequest, beginsWithCalls: Bool, limit: Int, idSeed: String,
         _ isWanted: @escaping @Sendable () -> Bool
     ) throws(APIError) -> ToolGuide {
-        if !isKnown(request.tools, request.toolChoice) { try checkGrammarRoom() }
         do {
-            return try ToolGuide(
-                chat.format, tools: request.tools, choice: request.toolChoice,
-                parallel: request.parallelCalls, beginsWithCalls: beginsWithCalls,
-                grammars: grammars, tokenizer: tokenizer, limit: limit, idSeed: idSeed,
-                isWanted: isWanted)
+            return try host.guide(
+                tools: request.tools, choice: request.toolChoice, parallel: request.parallelCalls,
+                beginsWithCalls: beginsWithCalls, limit: limit, idSeed: idSeed, isWanted: isWanted)
         } catch {
             throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
         }
-    }
-
-    /// Whether there is a grammar of these tools as they are. Where some of their schemas cannot be
-    /// enforced there is none, though there may be one without those.
-    private func isKnown(_ tools: [Tool], _ choice: ToolChoice) -> Bool {
-        let callable = tools.filter { choice.allows($0) }
-        // Nothing is compiled: the request is refused.
-        if callable.isEmpty { return true }
-        let schema = ToolGrammar.schema(callable, chat.format.argumentsKey, loose: [])
-        return grammars.known(
-            schema: Array(schema.written.utf8), mode: ToolGrammar.mode(of: callable)) != nil
-    }
-
-    /// Refuses a request that needs another grammar while those of others fill their room.
-    private func checkGrammarRoom() throws(APIError) {
-        guard !grammars.makeRoom() else { return }
-        throw .overloaded(
-            "the schemas of other requests take all room for them (--grammar-memory)",
-            retryAfter: 5)
     }
 }

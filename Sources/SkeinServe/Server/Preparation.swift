@@ -11,19 +11,18 @@ import SkeinText
 /// grammars. Pure but for the models, which it asks by name; any thread may call.
 struct Preparation: Sendable {
     let models: ServedModels
-    let tokenizer: Tokenizer
-    /// Of the model: ids below it have an embedding.
-    let vocabularySize: Int
-    let grammars: GrammarCache
-    let chat: ChatPrompts
-    /// Tokens of prompt and answer together.
-    let context: Int
+    let host: ModelHost
     /// Tokens of an answer whose request does not say how many.
     let defaultTokens: Int
-    /// Bytes of the longest token.
-    let longestToken: Int
     /// How tokens are picked where a request does not say.
     let sampling: SamplingRule
+
+    var tokenizer: Tokenizer { host.tokenizer }
+    var chat: ChatPrompts { host.prompts }
+    /// Tokens of prompt and answer together.
+    var context: Int { host.context }
+    /// Of the model: ids below it have an embedding.
+    private var vocabularySize: Int { host.model.configuration.vocabularySize }
 
     /// A chat that was read, before its grammar is made.
     struct ChatDraft: Sendable {
@@ -272,9 +271,9 @@ struct Preparation: Sendable {
 
     /// Refuses texts that cannot fit, before a second is spent on cutting them into tokens.
     private func checkLength(_ bytes: Int, param: String) throws(APIError) {
-        guard bytes > mostBytes else { return }
+        guard bytes > host.mostTextBytes else { return }
         throw .contextExceeded(
-            tokens: bytes / max(1, longestToken), limit: context, param: param, isAtLeast: true)
+            tokens: bytes / host.longestToken, limit: context, param: param, isAtLeast: true)
     }
 
     func checkLength(of messages: [ChatMessage]) throws(APIError) {
@@ -282,12 +281,6 @@ struct Preparation: Sendable {
             message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
         }
         try checkLength(bytes, param: "messages")
-    }
-
-    /// Bytes of a text that may fit: some normalizers make it shorter.
-    private var mostBytes: Int {
-        let (bytes, overflows) = context.multipliedReportingOverflow(by: 2 * longestToken)
-        return overflows ? .max : max(bytes, 1 << 16)
     }
 }
 

@@ -155,7 +155,7 @@ extension ServeSite: HTTPSite {
 
     private var metricsText: HTTPResponse {
         var prefixes = PrefixFigures()
-        if let cache = parts.prefixes {
+        if let cache = parts.host.prefixes {
             let usage = cache.usage
             prefixes = PrefixFigures(
                 bytes: usage.bytes, limit: cache.byteLimit, evicted: usage.evicted)
@@ -165,7 +165,7 @@ extension ServeSite: HTTPSite {
             body: Array(
                 metrics.text(
                     parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,
-                    open: servedRequests.count, cacheLimit: parts.cacheLimit
+                    open: servedRequests.count, cacheLimit: parts.host.plan.batch.cacheBytes
                 ).utf8))
     }
 }

@@ -11,19 +11,19 @@ final class ServeSite {
     /// The parts that answer, made before the site.
     struct Parts: Sendable {
         var preparation: Preparation
-        var engine: AnswerEngine
         var threads: PreparationThreads
         var access: ServeAccess
-        var prefixes: PrefixCache?
         /// Requests that may be answered or wait at once.
         var requests: Int
-        var cacheLimit: Int
         /// Of a request's body.
         var bodyBytes: Int
         var sources: ServeSources
         var log: Log
         /// Whether each request is a line in the log.
         var logsRequests: Bool
+
+        var host: ModelHost { preparation.host }
+        var engine: AnswerEngine { host.engine }
     }
 
     let parts: Parts

@@ -27,16 +27,16 @@ extension LoadedModel: ReplySource {
         continuation.onTermination = { [self] _ in
             sink.isWanted.store(false, ordering: .releasing)
             asked.take()
-            if sinks.remove(sink.id) { engine.cancel(sink.id) }
+            if sinks.remove(sink.id) { host.engine.cancel(sink.id) }
         }
         let outcome = work.give { [self] in
             guard let request = asked.take() else { return }
             do {
                 let job = try job(request, sink)
                 guard sink.isWanted.load(ordering: .acquiring) else { return }
-                engine.submit([job])
+                host.engine.submit([job])
                 // It may have been cancelled before there was anything to cancel.
-                if !sink.isWanted.load(ordering: .acquiring) { engine.cancel(sink.id) }
+                if !sink.isWanted.load(ordering: .acquiring) { host.engine.cancel(sink.id) }
             } catch {
                 sinks.fail(sink.id, error)
             }
@@ -78,10 +78,9 @@ extension LoadedModel: ReplySource {
     private func promptTokens(_ conversation: Conversation) throws -> [Int32] {
         // Before a second is spent on cutting a text that cannot fit.
         let bytes = Self.bytes(of: conversation)
-        let (most, overflows) = contextSize.multipliedReportingOverflow(by: 2 * longestToken)
-        if !overflows, bytes > max(most, 1 << 16) {
+        if bytes > host.mostTextBytes {
             throw ReplyFailure.promptTooLong(
-                tokens: bytes / max(1, longestToken), limit: contextSize)
+                tokens: bytes / host.longestToken, limit: contextSize)
         }
         let tokens = try conversations.ids(of: conversation)
         guard !tokens.isEmpty else { throw GenerationError.emptyPrompt }
@@ -99,30 +98,37 @@ extension LoadedModel: ReplySource {
             return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
         case .text:
             if conversation.tools.isEmpty || conversation.choice == .none { return .free }
-            if !grammars.makeRoom() { throw ReplyFailure.schemasFull }
             return .tools(
-                try ToolGuide(
-                    conversations.prompts.format, tools: conversation.tools,
-                    choice: conversation.choice, parallel: true, grammars: grammars,
-                    tokenizer: tokenizer, limit: limit, idSeed: seed, isWanted: isWanted))
+                try withRoom {
+                    try host.guide(
+                        tools: conversation.tools, choice: conversation.choice, limit: limit,
+                        idSeed: seed, isWanted: isWanted)
+                })
         }
     }
 
     private func grammar(
         _ schema: [UInt8], _ isWanted: @escaping @Sendable () -> Bool
     ) throws -> CompiledGrammar {
-        if let known = grammars.known(schema: schema) { return known }
-        if !grammars.makeRoom() { throw ReplyFailure.schemasFull }
-        return try grammars.schema(schema, isWanted: isWanted)
+        try withRoom { try host.grammar(.schema(schema, .strict), isWanted: isWanted) }
+    }
+
+    /// - Throws: `ReplyFailure.schemasFull`; what else `body` throws.
+    private func withRoom<Made>(_ body: () throws -> Made) throws -> Made {
+        do {
+            return try body()
+        } catch is GrammarsFull {
+            throw ReplyFailure.schemasFull
+        }
     }
 
     func tokenCount(of text: String) async throws -> Int {
-        try await counting(text.utf8.count) { [self] in try tokenizer.ids(of: text).count }
+        try await counting(text.utf8.count) { [self] in try host.tokenizer.ids(of: text).count }
     }
 
     func tokenCount(ofBlock text: String) async throws -> Int {
         try await counting(text.utf8.count) { [self] in
-            try tokenizer.ids(of: text, after: tokenizer.ids(of: "q").last).count
+            try host.tokenizer.ids(of: text, after: host.tokenizer.ids(of: "q").last).count
         }
     }
 
@@ -157,10 +163,10 @@ extension LoadedModel: ReplySource {
             // There is nothing to read, but tools have schemas.
             if conversation.tools.isEmpty { return }
             return try await prepare { [self] in
-                _ = try ToolGuide(
-                    conversations.prompts.format, tools: conversation.tools, choice: .auto,
-                    parallel: true, grammars: grammars, tokenizer: tokenizer, limit: contextSize,
-                    idSeed: "")
+                _ = try withRoom {
+                    try host.guide(
+                        tools: conversation.tools, choice: .auto, limit: contextSize, idSeed: "")
+                }
             }
         }
         // One token is picked and thrown away: the prompt's whole blocks stay.

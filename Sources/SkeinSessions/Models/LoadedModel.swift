@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinGrammar
 import SkeinInference
 import SkeinModels
 import SkeinText
@@ -12,18 +11,10 @@ final class LoadedModel: Sendable {
     typealias WorkThread = WorkQueue<@Sendable () -> Void>
 
     let path: String
-    let directory: ModelDirectory
-    let tokenizer: Tokenizer
-    let plan: HostPlan
+    let host: ModelHost
     let identity: FileIdentity
     let conversations: ConversationTokens
-    let grammars: GrammarCache
-    let adapters: HostedAdapters
-    private let digest: Background<SHA256.Digest>
-    let engine: AnswerEngine
     let sinks: ReplySinks
-    /// Bytes of the longest token.
-    let longestToken: Int
     /// Prepares requests in their order: renders conversations, cuts them into tokens, compiles schemas,
     /// reads adapters. None of it may run on Swift's pool.
     let work: WorkThread
@@ -32,8 +23,8 @@ final class LoadedModel: Sendable {
     /// Requests at once and waiting.
     private let resources: SystemLanguageModel.Resources
 
-    var contextSize: Int { plan.batch.context }
-    var sampling: SamplingRule { SamplingRule(model: SamplingWish(directory.sampling)) }
+    var contextSize: Int { host.context }
+    var sampling: SamplingRule { SamplingRule(model: SamplingWish(host.model.sampling)) }
 
     /// Loads a model on the calling thread, which takes the time of packing its weights.
     ///
@@ -44,48 +35,28 @@ final class LoadedModel: Sendable {
         self.resources = resources
         // Asked first: if the files change meanwhile, the next request finds out.
         identity = try FileIdentity(of: path)
-        let directory = try ModelDirectory.open(path)
-        self.directory = directory
-        tokenizer = try Tokenizer(
-            model: directory.raw, embeddings: directory.configuration.vocabularySize)
+        let opened: ModelHost.Opened
         do {
-            plan = try HostPlan(directory, resources.options, for: .sessions)
-        } catch {
+            opened = try ModelHost.Opened(
+                ModelDirectory.open(path), resources.options, for: .sessions)
+        } catch let error as HostError {
             throw ModelFlaw(error, path: path)
         }
         let settings = ChatTemplateSettings(template: resources.chatTemplate)
-        guard try settings.source(for: directory.raw) != nil else {
+        guard try settings.source(for: opened.model.raw) != nil else {
             throw ModelFlaw.noTemplate(path: path)
         }
-        let prompts = ChatPrompts(directory, settings, tokenizer)
-        conversations = ConversationTokens(prompts, tokenizer)
-        let digest = Background("skein-hash") { directory.contentDigest() }
-        self.digest = digest
-        let written = tokenizer.writtenTokens
-        longestToken = written.reduce(1) { max($0, $1?.count ?? 0) }
-        grammars = GrammarCache(
-            TokenVocabulary(tokens: written), count: SessionLimits.grammars,
-            byteLimit: plan.grammarBytes)
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks
         // Those that were cancelled since they were queued count, too.
         let limit = 2 * (resources.parallelReplies + resources.waitingRequests)
         work = try Self.thread("skein-prepare", limit: limit)
         counts = try Self.thread("skein-count", limit: SessionLimits.waitingCounts)
-        engine = try AnswerEngine(
-            AnswerEngine.Setup(
-                model: directory, plan: plan.batch, threads: plan.threads,
-                tokenizer: tokenizer,
-                prefixes: plan.prefixBytes > 0
-                    ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil,
-                guesses: true)
-        ) { sinks.take($0) }
-        adapters = HostedAdapters(
-            directory, digest: digest, weights: engine.weights, rank: plan.batch.rank,
-            memory: AdapterMemory(byteLimit: plan.adapterBytes))
+        host = try ModelHost(opened, chat: settings) { sinks.take($0) }
+        conversations = ConversationTokens(host.prompts, host.tokenizer)
     }
 
-    deinit { engine.stop() }
+    deinit { host.engine.stop() }
 
     private static func thread(_ name: String, limit: Int) throws(ModelFlaw) -> WorkThread {
         guard
@@ -100,7 +71,7 @@ final class LoadedModel: Sendable {
         sinks.end(.unloaded(path: path))
         work.close()
         counts.close()
-        engine.stop()
+        host.engine.stop()
     }
 
     /// Refuses a model whose files are others than those that were loaded.
@@ -116,14 +87,14 @@ final class LoadedModel: Sendable {
     ///
     /// - Throws: `AdapterError.otherBase` with both hashes; `AssetError`, `ReplyFailure`.
     func projections(of adapter: SystemLanguageModel.Adapter?) throws -> GenerationProjections {
-        guard let adapter else { return adapters.base }
+        guard let adapter else { return host.adapters.base }
         // Said before its numbers are looked at: another base is mostly of another shape, too.
-        let found = digest.wait().description
+        let found = host.adapters.digest.wait().description
         if let stated = adapter.baseDigest, stated.lowercased() != found {
             throw AdapterError.otherBase(adapter: adapter.path, expected: stated, found: found)
         }
         do {
-            return try adapters.adapter(adapter.path, at: adapter.path).projections
+            return try host.adapters.adapter(adapter.path, at: adapter.path).projections
         } catch {
             switch error {
             case AdapterMemoryError.full: throw ReplyFailure.adaptersFull

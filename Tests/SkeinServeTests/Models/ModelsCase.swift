@@ -41,7 +41,8 @@ struct ModelsCase {
                 model, digest: Background("skein-hash") { [model] in model.contentDigest() },
                 weights: GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
                 rank: 64,
-                memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2)),
+                memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2),
+                anyBase: false, date: ServeSources().date),
             name: "tiny",
             settings: ServedModels.Settings(
                 root: AdapterRoot(root), remark: { remarks.say(of: $0) }))

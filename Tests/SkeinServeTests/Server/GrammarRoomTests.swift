@@ -19,32 +19,19 @@ import Testing
             tiny.contextLength = 2048
             try tiny.writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            let tokenizer = try Tokenizer(model: model.raw)
             var options = OpenAIServer.Options(listen: "127.0.0.1:0")
             options.threads = 1
-            let plan = try HostPlan(model, options.host, for: options.use)
-            let engine = try AnswerEngine(
-                AnswerEngine.Setup(
-                    model: model, plan: plan.batch, threads: 1, tokenizer: tokenizer,
-                    prefixes: nil, guesses: false)
+            options.prefixBytes = 0
+            options.grammarBytes = 2
+            let host = try ModelHost(
+                ModelHost.Opened(model, options.host, for: options.use), chat: options.chat
             ) { _ in }
-            defer { engine.stop() }
-            let models = try ServedModels(
-                HostedAdapters(
-                    model, digest: Background("skein-hash") { model.contentDigest() },
-                    weights: engine.weights, rank: 64, memory: AdapterMemory(byteLimit: 0)),
-                name: "tiny", settings: ServedModels.Settings())
-            let written = tokenizer.writtenTokens
+            defer { host.engine.stop() }
             try body(
                 Preparation(
-                    models: models, tokenizer: tokenizer,
-                    vocabularySize: model.configuration.vocabularySize,
-                    grammars: GrammarCache(
-                        TokenVocabulary(tokens: written), count: Limits.grammars, byteLimit: 2),
-                    chat: ChatPrompts(model, options.chat, tokenizer),
-                    context: plan.batch.context, defaultTokens: 100,
-                    longestToken: written.reduce(1) { max($0, $1?.count ?? 0) },
-                    sampling: SamplingRule()))
+                    models: ServedModels(
+                        host.adapters, name: "tiny", settings: ServedModels.Settings()),
+                    host: host, defaultTokens: 100, sampling: SamplingRule()))
         }
     }
 

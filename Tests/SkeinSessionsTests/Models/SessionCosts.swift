@@ -51,10 +51,10 @@ struct SessionCosts {
         func engine() async throws {
             let (stream, continuation) = AsyncThrowingStream.makeStream(of: ReplyUpdate.self)
             let sink = try source.sinks.add(continuation)
-            source.engine.submit([
+            source.host.engine.submit([
                 AnswerJob(
                     request: sink.id, choice: 0, prompt: ids, maximumTokens: 1,
-                    adapter: source.adapters.base, sampler: sampler,
+                    adapter: source.host.adapters.base, sampler: sampler,
                     bias: [:], stops: [], ignoresEnd: false, guide: .free, logprobs: nil,
                     tellsPrompt: false, recordsEnd: false)
             ])
