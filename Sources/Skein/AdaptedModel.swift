@@ -68,19 +68,19 @@ package struct AdaptedModel: Sendable {
                 usesTemplate: usesTemplate, model: model.raw)
     }
 
-    /// Loads the weights for generation.
+    /// Loads the base model's weights for generation.
     ///
     /// - Parameters:
     ///   - team: that packs them.
     ///   - check: called before each layer; what it throws ends the loading.
-    /// - Returns: the weights, of the adapter's base model.
+    /// - Returns: the model, which is the adapter's base.
     /// - Throws: `AdapterError.otherBase`; what `check` throws; `FormatError`.
-    package func generationWeights(
+    package func hosted(
         team: ComputeTeam, check: () throws -> Void = {}
-    ) throws -> GenerationWeights {
-        let weights = try GenerationWeights(model: model, team: team, check: check)
+    ) throws -> HostedBase {
+        let base = try HostedBase(model, team: team, check: check)
         try checkBase()
-        return weights
+        return base
     }
 
     /// Loads the weights for evaluation.

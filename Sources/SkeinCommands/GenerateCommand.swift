@@ -184,26 +184,20 @@ struct GenerateCommand: Command {
             try options.grammar?.matcher($0, limit: prompt.maximumTokens)
         }
         let team = ComputeTeam(threadCount: adapted.threads)
-        let reader = DecoderSession(
-            weights: try adapted.generationWeights(team: team),
-            adapter: adapted.adapter, capacity: prompt.tokens.count + prompt.maximumTokens,
-            team: team, compute: options.compute,
-            answerRows: matcher == nil ? 1 : Generator.forcedRows)
+        let generator = try adapted.hosted(team: team).generator(
+            options.sampling, adapter: adapted.adapter,
+            capacity: prompt.tokens.count + prompt.maximumTokens,
+            stopTokens: tokenizer.endOfTurnIDs, tokenCount: tokenizer.usableCount, team: team,
+            compute: options.compute, answerRows: matcher == nil ? 1 : Generator.forcedRows)
         if let path = options.logits {
             return try writeLogits(
-                prompt.tokens, reader,
+                prompt.tokens, generator.session,
                 vocabularySize: adapted.model.configuration.vocabularySize,
                 to: path, io)
         }
         if options.sampling.temperature == nil, options.adapter == nil {
             adapted.model.sampling.warning.map { io.log.warning($0) }
         }
-        let generator = Generator(
-            session: reader,
-            sampler: SamplingRule(model: SamplingWish(adapted.model.sampling)).sampler(
-                for: options.sampling, hasAdapter: options.adapter != nil),
-            stopTokens: tokenizer.endOfTurnIDs,
-            tokenCount: tokenizer.usableCount)
         do {
             try answer(prompt, generator, matcher, tokenizer, io)
         } catch GenerationError.notFinite {

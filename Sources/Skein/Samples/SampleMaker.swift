@@ -14,7 +14,7 @@ final class SampleMaker: SampleMaking {
 
     private let job: TrainingJob
     private let team: ComputeTeam
-    private var weights: GenerationWeights?
+    private var base: HostedBase?
 
     /// - Parameters:
     ///   - job: whose prompts, model and adapter shape are used.
@@ -28,9 +28,7 @@ final class SampleMaker: SampleMaking {
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
     static func bytes(of job: TrainingJob) -> Int {
         guard let longest = job.samplePrompts.map(\.ids.count).max() else { return 0 }
-        return job.model.weightBytes
-            + DecoderSession.cacheBytes(
-                longest + mostTokens, of: job.model.configuration)
+        return HostedBase.byteCount(of: job.model, tokens: longest + mostTokens)
     }
 
     /// - Throws: `FormatError` when the weights cannot be read.
@@ -45,16 +43,14 @@ final class SampleMaker: SampleMaking {
 
     /// The tokens of an answer; nil when the logits are not finite, as of a run that diverged.
     private func answer(_ prompt: SamplePrompt, _ parameters: [Float]) throws -> [Int32]? {
-        let loaded = try weights ?? GenerationWeights(model: job.model, team: team, check: {})
-        weights = loaded
+        let loaded = try base ?? HostedBase(job.model, team: team)
+        base = loaded
         let room = job.model.configuration.contextLength - prompt.ids.count
         let most = min(Self.mostTokens, room)
-        let session = DecoderSession(
-            weights: loaded, adapter: AdapterParameters(shape: job.shape, values: parameters),
-            capacity: prompt.ids.count + most, team: team)
-        let generator = Generator(
-            session: session, sampler: Sampler(temperature: 0, topK: 0, topP: 1, seed: 0),
-            stopTokens: job.endOfTurnIDs)
+        // An adapter without a wish: always the most likely token.
+        let generator = loaded.generator(
+            adapter: AdapterParameters(shape: job.shape, values: parameters),
+            capacity: prompt.ids.count + most, stopTokens: job.endOfTurnIDs, team: team)
         var tokens: [Int32] = []
         do {
             try generator.run(

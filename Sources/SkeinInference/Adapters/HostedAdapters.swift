@@ -22,14 +22,14 @@ package struct HostedAdapter: Sendable {
 /// for longest first. One that a request holds never leaves: its memory would not be free. What was read by
 /// `read` and `place` is its caller's.
 package final class HostedAdapters: Sendable {
+    /// Its metadata is read again when an adapter is.
+    package let base: HostedBase
     /// What a request without an adapter computes with.
-    package let base: GenerationProjections
-    package let model: ModelDirectory
+    package let plain: GenerationProjections
     /// SHA-256 of the base's files.
     package let digest: Background<SHA256.Digest>
     /// Of all adapters.
     package let memory: AdapterMemory
-    private let weights: GenerationWeights
     private let rank: Int
     private let anyBase: Bool
     private let date: @Sendable () -> Int
@@ -37,26 +37,24 @@ package final class HostedAdapters: Sendable {
     private let entries = Mutex([HostedAdapter]())
 
     /// - Parameters:
-    ///   - model: of the weights; its metadata is read again when an adapter is.
+    ///   - base: to which they are added.
     ///   - digest: of its files.
-    ///   - weights: the one copy.
     ///   - rank: the largest for which there is room.
     ///   - memory: of all adapters.
     ///   - anyBase: takes adapters that say that they were made for another base.
     ///   - date: seconds since 1970.
     package init(
-        _ model: ModelDirectory, digest: Background<SHA256.Digest>, weights: GenerationWeights,
-        rank: Int, memory: AdapterMemory, anyBase: Bool,
+        _ base: HostedBase, digest: Background<SHA256.Digest>, rank: Int,
+        memory: AdapterMemory, anyBase: Bool,
         date: @escaping @Sendable () -> Int
     ) {
-        self.model = model
+        self.base = base
         self.digest = digest
-        self.weights = weights
         self.rank = rank
         self.memory = memory
         self.anyBase = anyBase
         self.date = date
-        base = GenerationProjections(weights, adapter: nil)
+        plain = GenerationProjections(base.weights, adapter: nil)
     }
 
     /// The adapters that stay, the latest used one last.
@@ -122,14 +120,16 @@ package final class HostedAdapters: Sendable {
     /// - Throws: `AdapterMemoryError`, `AdapterError.otherBase` with both hashes; what `LoadedAdapter`
     ///   throws.
     package func read(_ path: String) throws -> (LoadedAdapter, GenerationProjections) {
-        let admitted = try AdmittedAdapter(path, for: model, rank: rank) { try self.reserve($0) }
+        let admitted = try AdmittedAdapter(path, for: base.model, rank: rank) {
+            try self.reserve($0)
+        }
         if !anyBase { try admitted.adapter.check(base: digest.wait()) }
         return (admitted.adapter, place(admitted))
     }
 
     /// What requests compute with, in the room that was kept for it.
     package func place(_ admitted: AdmittedAdapter) -> GenerationProjections {
-        let projections = GenerationProjections(weights, adapter: admitted.adapter.parameters)
+        let projections = GenerationProjections(base.weights, adapter: admitted.adapter.parameters)
         memory.put(projections, into: admitted.reservation)
         return projections
     }

@@ -38,7 +38,6 @@ package final class ModelHost: Sendable {
         }
     }
 
-    package let model: ModelDirectory
     package let tokenizer: Tokenizer
     package let plan: HostPlan
     package let prompts: ChatPrompts
@@ -50,6 +49,7 @@ package final class ModelHost: Sendable {
     /// Bytes of the longest token.
     package let longestToken: Int
 
+    package var model: ModelDirectory { adapters.base.model }
     /// Tokens of prompt and answer together.
     package var context: Int { plan.batch.context }
 
@@ -71,7 +71,8 @@ package final class ModelHost: Sendable {
         date: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) },
         deliver: @escaping @Sendable ([AnswerEvent]) -> Void
     ) throws {
-        (model, tokenizer, plan) = (opened.model, opened.tokenizer, opened.plan)
+        let model = opened.model
+        (tokenizer, plan) = (opened.tokenizer, opened.plan)
         prompts = ChatPrompts(model, chat, tokenizer)
         prefixes =
             plan.prefixBytes > 0
@@ -87,8 +88,8 @@ package final class ModelHost: Sendable {
             TokenVocabulary(tokens: written), count: Self.keptGrammars,
             byteLimit: plan.grammarBytes)
         adapters = HostedAdapters(
-            model, digest: opened.digest, weights: engine.weights, rank: plan.batch.rank,
-            memory: opened.memory, anyBase: anyBase, date: date)
+            HostedBase(model, weights: engine.weights), digest: opened.digest,
+            rank: plan.batch.rank, memory: opened.memory, anyBase: anyBase, date: date)
     }
 
     /// Bytes of a text whose tokens may fit: some normalizers make it shorter. Texts that are longer are

@@ -37,8 +37,8 @@ package final class ServedModels: Sendable {
         self.adapters = adapters
         self.settings = settings
         base = ServedModel(
-            id: name, root: FilePath.name(of: adapters.model.path), parent: nil,
-            created: settings.date(), step: nil, projections: adapters.base)
+            id: name, root: FilePath.name(of: adapters.base.model.path), parent: nil,
+            created: settings.date(), step: nil, projections: adapters.plain)
         named.withLock { $0 = [base] }
     }
 

@@ -20,8 +20,6 @@ final class LoadedModel: Sendable {
     let work: WorkThread
     /// Counts tokens for programs, so that a long document delays no reply's beginning.
     let counts: WorkThread
-    /// Requests at once and waiting.
-    private let resources: SystemLanguageModel.Resources
 
     var contextSize: Int { host.context }
     var sampling: SamplingRule { SamplingRule(model: SamplingWish(host.model.sampling)) }
@@ -32,7 +30,6 @@ final class LoadedModel: Sendable {
     init(_ path: String, _ resources: SystemLanguageModel.Resources) throws {
         if let flaw = resources.flaw { throw ModelFlaw.badResources(flaw) }
         self.path = path
-        self.resources = resources
         // Asked first: if the files change meanwhile, the next request finds out.
         identity = try FileIdentity(of: path)
         let opened: ModelHost.Opened
@@ -87,7 +84,7 @@ final class LoadedModel: Sendable {
     ///
     /// - Throws: `AdapterError.otherBase` with both hashes; `AssetError`, `ReplyFailure`.
     func projections(of adapter: SystemLanguageModel.Adapter?) throws -> GenerationProjections {
-        guard let adapter else { return host.adapters.base }
+        guard let adapter else { return host.adapters.plain }
         // Said before its numbers are looked at: another base is mostly of another shape, too.
         let found = host.adapters.digest.wait().description
         if let stated = adapter.baseDigest, stated.lowercased() != found {

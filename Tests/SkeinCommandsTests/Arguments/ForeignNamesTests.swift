@@ -42,9 +42,9 @@ import Testing
         let serve = try ServeCommand(
             Self.options(
                 ServeCommand.self, "--model", "m", "--served-model-name", "n", "--max-model-len",
-                "64", "-np", "2"))
+                "64", "-np", "2", "--cache-memory", "3"))
         #expect(serve.options.name == "n" && serve.options.context == 64)
-        #expect(serve.options.parallel == 2)
+        #expect(serve.options.parallel == 2 && serve.options.cacheBytes == 3 << 20)
     }
 
     private static let advised: [(any Command.Type, String, String)] = [

@@ -54,7 +54,7 @@ struct SessionCosts {
             source.host.engine.submit([
                 AnswerJob(
                     request: sink.id, choice: 0, prompt: ids, maximumTokens: 1,
-                    adapter: source.host.adapters.base, sampler: sampler,
+                    adapter: source.host.adapters.plain, sampler: sampler,
                     bias: [:], stops: [], ignoresEnd: false, guide: .free, logprobs: nil,
                     tellsPrompt: false, recordsEnd: false)
             ])
