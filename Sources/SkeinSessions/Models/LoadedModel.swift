@@ -36,8 +36,9 @@ final class LoadedModel: Sendable {
         do {
             opened = try ModelHost.Opened(
                 ModelDirectory.open(path), resources.options, for: .sessions)
-        } catch let error as HostError {
-            throw ModelFlaw(error, path: path)
+        } catch HostError.memory(let needed, let available) {
+            // A context is cut, and one reply always has room: nothing else can be refused.
+            throw ModelFlaw.memory(path: path, needed: needed, available: available)
         }
         let settings = ChatTemplateSettings(template: resources.chatTemplate)
         guard try settings.source(for: opened.model.raw) != nil else {

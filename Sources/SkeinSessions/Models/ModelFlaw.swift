@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinInference
 
 /// Why there is no model to answer with.
 enum ModelFlaw: Error, Equatable {
@@ -23,19 +22,6 @@ enum ModelFlaw: Error, Equatable {
     case badResources(String)
     /// `SKEIN_SIMULATE_UNAVAILABLE` says so.
     case simulated(reason: String)
-}
-
-extension ModelFlaw {
-    /// Why a model is not hosted: a context that is too long is cut, and one answer always has room, so
-    /// that memory is all that can be missing.
-    init(_ error: HostError, path: String) {
-        switch error {
-        case .memory(let needed, let available):
-            self = .memory(path: path, needed: needed, available: available)
-        case .contextTooLong, .cacheTooSmall:
-            preconditionFailure("sessions bound what a server refuses")
-        }
-    }
 }
 
 extension ModelFlaw: Explained {
