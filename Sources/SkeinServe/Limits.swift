@@ -71,14 +71,15 @@ enum Limits {
     /// Tokens with log-probabilities in all answers of a request, the likeliest ones beside them
     /// included: some 2 KB each while the answer is written.
     static let logprobEntries = 1 << 17
-    /// The JSON of one answer with as many of them, before it is bytes. One is written at a time. An entry
-    /// of a chat's answer takes some 300 bytes for its fields and 40 for each byte of the token, of which
-    /// there are seldom more than 40.
-    static let writingBytes = logprobEntries * 2 << 10
 
     /// The same for the prompt that a stream echoes: all of them come at once, and what waits for a
     /// client that streams is bounded.
     static let streamedLogprobEntries = 1 << 12
+
+    /// The JSON of one answer with `logprobEntries` of them, before it is bytes. One is written at a time. An entry
+    /// of a chat's answer takes some 300 bytes for its fields and 40 for each byte of the token, of which
+    /// there are seldom more than 40.
+    static let writingBytes = logprobEntries * 2 << 10
 
     /// Messages of a conversation.
     static let messages = 4096

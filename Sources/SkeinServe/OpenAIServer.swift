@@ -109,6 +109,8 @@ package final class OpenAIServer: Sendable {
         ) { events in
             box.post { $0.take(events) }
         }
+        // A request that brings an adapter must not wait for it on a thread that prepares others.
+        if !options.anyBase, opened.plan.adapterBytes > 0 { _ = opened.digest.wait() }
         let remarks = AdapterRemarks(model: model, chat: options.chat, log: log)
         let models = try ServedModels(
             host.adapters, name: served,

@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinInference
 
-/// Why a server does not begin, or does not take an adapter (`AdapterMemoryError` beside it).
+/// Why a server does not begin, or does not take an adapter (`HostError` and `AdapterMemoryError` beside it).
 package enum ServeError: Error, Equatable {
     /// The system refuses another thread.
     case noThread

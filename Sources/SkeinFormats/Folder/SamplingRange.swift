@@ -12,6 +12,6 @@ package enum SamplingRange {
     package static let topP = NumberRange(above: 0, to: 1)
     package static let minP = NumberRange(0, to: 1)
     package static let repetitionPenalty = NumberRange(above: 0, to: 100)
-    /// Of presence and of frequency.
+    /// The penalties for presence and for frequency.
     package static let countPenalty = NumberRange(-100, to: 100)
 }

@@ -1,6 +1,5 @@
 import SkeinBasics
 import SkeinModels
-import SkeinText
 import Synchronization
 
 /// An adapter that stays in memory as long as there is room for it.
@@ -19,8 +18,8 @@ package struct HostedAdapter: Sendable {
 /// products to the base's. Any thread may ask; reading an adapter takes the time of reading its file.
 ///
 /// What was read by `adapter` stays, and leaves when another one needs its room, the one that was not used
-/// for longest first. One that a request holds never leaves: its memory would not be free. What was read by
-/// `read` and `place` is its caller's.
+/// for longest first. One that a request holds never leaves: its memory would not be free. What `read`
+/// and `place` give is its caller's.
 package final class HostedAdapters: Sendable {
     /// Its metadata is read again when an adapter is.
     package let base: HostedBase
@@ -28,7 +27,7 @@ package final class HostedAdapters: Sendable {
     package let plain: GenerationProjections
     /// SHA-256 of the base's files.
     package let digest: Background<SHA256.Digest>
-    /// Of all adapters.
+    /// The room of all adapters.
     package let memory: AdapterMemory
     private let rank: Int
     private let anyBase: Bool
@@ -134,7 +133,7 @@ package final class HostedAdapters: Sendable {
         return projections
     }
 
-    /// Room for another adapter; those that nobody uses make it.
+    /// Room for another adapter; those that are not used make it.
     private func reserve(_ bytes: Int) throws(AdapterMemoryError) -> AdapterMemory.Reservation {
         while true {
             do {

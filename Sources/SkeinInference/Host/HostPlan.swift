@@ -36,9 +36,9 @@ package struct HostPlan: Sendable {
     /// Activations and rotary tables, and the program's own bytes.
     package let otherBytes: Int
     package let prefixBytes: Int
-    /// Of compiled schemas and their states.
+    /// The limit of compiled schemas and their states.
     package let grammarBytes: Int
-    /// Of all adapters that are loaded or held by requests; 0: there can be none.
+    /// The limit of all adapters that are loaded or held by requests; 0: there can be none.
     package private(set) var adapterBytes = 0
 
     /// - Parameters:

@@ -14,7 +14,7 @@ package struct GrammarsFull: Error {}
 
 /// Grammars of requests: one is looked for first, and only one that must be compiled needs room.
 extension ModelHost {
-    /// The grammar of a form that is kept, or that somebody uses; nil: it would have to be compiled.
+    /// The grammar of a form that is kept or in use; nil: it would have to be compiled.
     package func known(_ form: GrammarForm) -> CompiledGrammar? {
         switch form {
         case .schema(let source, let mode): grammars.known(schema: source, mode: mode)
@@ -59,7 +59,7 @@ extension ModelHost {
     /// enforced there is none, though there may be one without those.
     package func knows(_ tools: [Tool], _ choice: ToolChoice) -> Bool {
         let callable = tools.filter { choice.allows($0) }
-        // Nothing is compiled: the request is refused.
+        // Nothing is compiled: the request is refused, or its answer is free.
         if callable.isEmpty { return true }
         let schema = ToolGrammar.schema(callable, prompts.format.argumentsKey, loose: [])
         return known(.schema(Array(schema.written.utf8), ToolGrammar.mode(of: callable))) != nil

@@ -14,7 +14,7 @@ package final class ModelHost: Sendable {
         package let plan: HostPlan
         /// SHA-256 of the model's files.
         package let digest: Background<SHA256.Digest>
-        /// Of all adapters.
+        /// The room of all adapters.
         package let memory: AdapterMemory
         fileprivate let guesses: Bool
 

@@ -92,7 +92,7 @@ package final class ServedModels: Sendable {
 
     private func add(_ loaded: ServedModel) throws(ServeError) {
         try named.withLock { (named) throws(ServeError) in
-            // Somebody else may have been faster.
+            // Another request may have been faster.
             guard !named.contains(where: { $0.id == loaded.id }) else {
                 throw .nameTaken(name: loaded.id, from: .request)
             }

@@ -80,7 +80,7 @@ struct FieldReader {
         return number
     }
 
-    /// A number of the range, or its first one.
+    /// A number of the range, or the one that it begins above: a `top_p` of 0.
     func number(_ name: String, _ range: NumberRange) throws(APIError) -> Float? {
         guard let value = self[name] else { return nil }
         guard let number = value.double, number == range.first || range.contains(number) else {

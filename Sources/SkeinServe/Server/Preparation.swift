@@ -21,7 +21,7 @@ struct Preparation: Sendable {
     var chat: ChatPrompts { host.prompts }
     /// Tokens of prompt and answer together.
     var context: Int { host.context }
-    /// Of the model: ids below it have an embedding.
+    /// The model's: ids below it have an embedding.
     private var vocabularySize: Int { host.model.configuration.vocabularySize }
 
     /// A chat that was read, before its grammar is made.

@@ -32,17 +32,17 @@ final class LoadedModel: Sendable {
         self.path = path
         // Asked first: if the files change meanwhile, the next request finds out.
         identity = try FileIdentity(of: path)
+        let directory = try ModelDirectory.open(path)
+        let settings = ChatTemplateSettings(template: resources.chatTemplate)
+        guard try settings.source(for: directory.raw) != nil else {
+            throw ModelFlaw.noTemplate(path: path)
+        }
         let opened: ModelHost.Opened
         do {
-            opened = try ModelHost.Opened(
-                ModelDirectory.open(path), resources.options, for: .sessions)
+            opened = try ModelHost.Opened(directory, resources.options, for: .sessions)
         } catch HostError.memory(let needed, let available) {
             // A context is cut, and one reply always has room: nothing else can be refused.
             throw ModelFlaw.memory(path: path, needed: needed, available: available)
-        }
-        let settings = ChatTemplateSettings(template: resources.chatTemplate)
-        guard try settings.source(for: opened.model.raw) != nil else {
-            throw ModelFlaw.noTemplate(path: path)
         }
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks

@@ -30,12 +30,11 @@ extension SystemLanguageModel {
         /// The defaults.
         public init() {}
 
-        /// As a host takes them.
+        /// As a host takes them; bytes are not cut to MiB, as they are in the texts of these options.
         var options: OptionValues<HostOptions> {
             var options = OptionValues<HostOptions>()
             options.context = contextSize
             options.parallel = parallelReplies
-            options.queue = waitingRequests
             options.maximumRank = maximumRank
             options.prefixBytes = prefixCacheBytes
             options.grammarBytes = schemaBytes
