@@ -15,7 +15,7 @@ struct MacroReplyTests {
         return GenerationOptions(
             samplingMode: run % 3 == 0
                 ? .greedy : .random(probabilityThreshold: 1, seed: run),
-            temperature: run % 3 == 2 ? 1000 : nil,
+            temperature: run % 3 == 2 ? 100 : nil,
             maximumResponseTokens: limits[Int(run / 2) % 4], closesAtLimit: run % 2 == 0)
     }
 
