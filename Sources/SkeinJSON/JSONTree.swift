@@ -3,7 +3,7 @@
 /// It gives what Foundation's `JSONDecoder` does, with the same kinds of errors at the same places, but
 /// numbers are exact (1e-400 is not 0, and 0.99999999999999999999 is no integer), names are equal when
 /// their bytes are, and all errors have a place. Date, Data, URL and Decimal are not read as there.
-/// Of equal names the first counts; the reader's rules may have kept another one alone.
+/// The first of equal names counts; the reader's rules may have kept another one alone.
 package struct JSONTree: Decoder {
     let value: JSONValue
     let place: TreePlace

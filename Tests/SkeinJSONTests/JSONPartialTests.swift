@@ -27,7 +27,7 @@ struct JSONPartialTests {
             ("{\"a\":[{\"b\":\"c", "{\"a\":[{\"b\":\"c\"}]}", [0, 0, 0]),
             ("[1,[],[2,[3,\"x", "[1,[],[2,[3,\"x\"]]]", [2, 1, 1]),
             ("[[1,2],[3", "[[1,2],[]]", [1]),
-            // Of two of one name the last counts, at the first one's place.
+            // The last of two equal names counts, at the first one's place.
             ("{\"a\":1,\"b\":2,\"a\":[\"x", "{\"a\":[\"x\"],\"b\":2}", [0, 0]),
             ("{\"a\":1,\"b\":2,\"a\":tr", "{\"a\":1,\"b\":2}", []),
         ] as [(String, String, [Int])])

@@ -98,7 +98,7 @@ struct JSONTreeTests {
             let found = Self.outcome { try JSONTree.decode([String: [Double]].self, from: value) }
             #expect(found == .refused("corrupted", ["a", "[0]"]))
         }
-        // Not read, it is nobody's concern.
+        // A field that is not read is not looked at.
         let value = JSONValue.fields([("a", .number("NaN")), ("count", .integer(2))])
         #expect(try JSONTree.decode(Fields.self, from: value).count == 2)
     }

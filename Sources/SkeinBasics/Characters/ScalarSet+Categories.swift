@@ -65,7 +65,7 @@ extension ScalarSet {
         uniqueKeysWithValues: names.flatMap { names in names.prefix(2).map { (loose($0), names[0]) }
         })
 
-    /// Of each category and group: the short name, the long name and aliases, from
+    /// The names of each category and group: the short one, the long name and aliases, from
     /// PropertyValueAliases.txt.
     private static let names: [[String]] = """
         L Letter, Lu Uppercase_Letter, Ll Lowercase_Letter, Lt Titlecase_Letter,

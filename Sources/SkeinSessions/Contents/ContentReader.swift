@@ -33,7 +33,7 @@ enum ContentReader {
     private static func content(
         _ value: JSONValue, _ id: GenerationID?, _ spine: ArraySlice<Int>?
     ) -> GeneratedContent {
-        /// Of the part at a place.
+        /// What of the spine lies in the part at a place; nil: that part is complete.
         func below(_ place: Int) -> ArraySlice<Int>? {
             spine?.first == place ? spine?.dropFirst() : nil
         }
