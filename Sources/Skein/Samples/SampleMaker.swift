@@ -3,6 +3,7 @@ import SkeinInference
 import SkeinModels
 import SkeinTensors
 import SkeinTraining
+import Synchronization
 
 /// Answers the run's sample prompts with the adapter as it is after a validation.
 ///
@@ -13,16 +14,22 @@ final class SampleMaker: SampleMaking {
     private static let mostTokens = 64
 
     private let job: TrainingJob
-    private let team: ComputeTeam
-    private var base: HostedBase?
+    private let own: Mutex<Own>
+
+    /// What computes; the lock is never contended.
+    private struct Own {
+        let team: ComputeTeam
+        /// nil before the first samples.
+        var base: HostedBase?
+    }
 
     /// - Parameters:
     ///   - job: whose prompts, model and adapter shape are used.
     ///   - threads: that compute; nil: as many as processors that may be used.
     init(job: TrainingJob, threads: Int? = nil) {
         self.job = job
-        team = ComputeTeam(
-            threadCount: threads ?? SystemProcessors.usable)
+        own = Mutex(
+            Own(team: ComputeTeam(threadCount: threads ?? SystemProcessors.usable), base: nil))
     }
 
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
@@ -33,18 +40,26 @@ final class SampleMaker: SampleMaking {
 
     /// - Throws: `FormatError` when the weights cannot be read.
     func samples(_ parameters: [Float], step: Int, epoch: Int) throws -> [SampleMetrics] {
-        try job.samplePrompts.map { prompt in
-            let tokens = try answer(prompt, parameters)
-            return SampleMetrics(
-                step: step, epoch: epoch, prompt: prompt.text,
-                text: tokens.map { job.decode($0) }, tokens: tokens?.count ?? 0)
+        try own.withLock { own in
+            var samples: [SampleMetrics] = []
+            for prompt in job.samplePrompts {
+                let tokens = try answer(prompt, parameters, &own)
+                samples.append(
+                    SampleMetrics(
+                        step: step, epoch: epoch, prompt: prompt.text,
+                        text: tokens.map { job.decode($0) }, tokens: tokens?.count ?? 0))
+            }
+            return samples
         }
     }
 
     /// The tokens of an answer; nil when the logits are not finite, as of a run that diverged.
-    private func answer(_ prompt: SamplePrompt, _ parameters: [Float]) throws -> [Int32]? {
-        let loaded = try base ?? HostedBase(job.model, team: team)
-        base = loaded
+    private func answer(
+        _ prompt: SamplePrompt, _ parameters: [Float], _ own: inout Own
+    ) throws -> [Int32]? {
+        let team = own.team
+        let loaded = try own.base ?? HostedBase(job.model, team: team)
+        own.base = loaded
         let room = job.model.configuration.contextLength - prompt.ids.count
         let most = min(Self.mostTokens, room)
         // An adapter without a wish: always the most likely token.

@@ -8,20 +8,24 @@ import SkeinTensors
 import SkeinTraining
 import Synchronization
 
-/// The workers of a cluster as a source of gradients: what the training loop sees of the network.
+/// The workers of a cluster as the training loop's source: what it sees of the network.
 ///
 /// Runs on the thread of the training loop. Every step, and every validation, is a round: its work
 /// is handed to the shell, which leases it; results come back to this thread, which unpacks, hashes
 /// and checks them, so that the network's thread never computes.
-final class ClusterSource: GradientSource {
+final class ClusterSource: StepSource {
     private let shellHandle: ShellHandle
     private let recipe: WorkRecipe
     private let inbox: RunInbox
     private let codec: GradientCodec
-    private let parameterCount: Int
+    /// Of the adapter as the run begins.
+    private let initial: [Float]
+    private var parameterCount: Int { initial.count }
     private let microBatchTokens: Int
     private let settings: LocalSettings?
     private let preference: PreferenceLoss?
+    /// Answers the sample prompts, on this thread; nil: there are none.
+    private let samples: (any SampleMaking)?
     private let shouldStop: @Sendable () -> Bool
     private let own: Mutex<Own>
 
@@ -35,14 +39,15 @@ final class ClusterSource: GradientSource {
 
     init(
         shellHandle: ShellHandle, inbox: RunInbox, recipe: WorkRecipe,
-        configuration: TrainingConfiguration, parameterCount: Int, local: LocalSettings? = nil,
-        shouldStop: @escaping @Sendable () -> Bool
+        configuration: TrainingConfiguration, initial: [Float], local: LocalSettings? = nil,
+        samples: (any SampleMaking)? = nil, shouldStop: @escaping @Sendable () -> Bool
     ) {
         self.shellHandle = shellHandle
         self.inbox = inbox
         self.recipe = recipe
         codec = configuration.gradientCodec
-        self.parameterCount = parameterCount
+        self.initial = initial
+        self.samples = samples
         microBatchTokens = configuration.microBatchTokens
         settings = local
         preference = configuration.preferenceLoss
@@ -52,30 +57,23 @@ final class ClusterSource: GradientSource {
 
     var workerCount: Int { shellHandle.memberCount }
 
-    func compute(
-        _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (MicroBatchResult) throws -> Void
-    ) throws {
-        guard let step = microBatches.first?.step else { return }
-        let publication = own.withLock { $0.publisher.publish(parameters) }
-        try run(
-            RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
-            publication: publication, pairs: pairs(microBatches[0].tokenShare)
-        ) { try deliver($0) }
+    func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
+        switch work {
+        case .gradients(let microBatches, let parameters):
+            guard let step = microBatches.first?.step else { return }
+            let publication = own.withLock { $0.publisher.publish(parameters) }
+            try run(
+                RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
+                publication: publication, pairs: pairs(microBatches[0].tokenShare), accept: deliver)
+        case .round(let round):
+            let publication = own.withLock { $0.publisher.publish(round.outer.values, by: nil) }
+            try run(
+                RoundLabel.step(round.number), kind: .local, step: round.number,
+                rows: round.work.map(\.rows), publication: publication, local: round,
+                accept: deliver)
+        }
     }
 
-    var local: (any LocalSource)? { settings == nil ? nil : ClusterRounds(source: self) }
-
-    /// A round of a run with local steps.
-    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
-        let publication = own.withLock { $0.publisher.publish(round.outer.values, by: nil) }
-        try run(
-            RoundLabel.step(round.number), kind: .local, step: round.number,
-            rows: round.work.map(\.rows), publication: publication, local: round
-        ) { try deliver($0) }
-    }
-
-    /// The next round starts from `outer`, to which this round's average leads.
     func advance(to outer: OuterState, by average: [UInt8]) {
         own.withLock { _ = $0.publisher.publish(outer.values, by: average) }
     }
@@ -117,23 +115,16 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    /// The log-probability of each row's loss tokens under the run's reference, computed by the workers.
-    ///
-    /// - Parameters:
-    ///   - groups: of encoded rows: a round.
-    ///   - recorded: what the run has recorded of each group, in the same order; a worker that
-    ///     says otherwise is believed if another one says the same.
-    ///   - parameters: of the adapter as it begins; they are published, but read only if the reference
-    ///     has an adapter.
-    ///   - deliver: gets each group's place and numbers, in any order.
-    /// - Throws: what `deliver` throws; `StepSpoiled`; `SourceStopped`.
+    /// Makes the groups a round. A worker that says otherwise than what is recorded is believed if
+    /// another one says the same. The adapter as it begins is published, but read only if the reference
+    /// has an adapter.
     func logProbabilities(
-        of groups: [[TokenizedRow]], recorded: [GroupEntry?], parameters: [Float],
+        of groups: [[TokenizedRow]], recorded: [GroupEntry?],
         deliver: (Int, ReferencePiece) throws -> Void
     ) throws {
         if shouldStop() { throw SourceStopped(reason: .interrupted) }
         let publication = publish(
-            settings == nil ? parameters : OuterState(parameters: parameters).values)
+            settings == nil ? initial : OuterState(parameters: initial).values)
         try run(
             .references, kind: .logProbabilities, step: 0, rows: groups, publication: publication,
             recorded: recorded
@@ -144,6 +135,12 @@ final class ClusterSource: GradientSource {
                     values: result.logProbabilities, worker: result.worker,
                     attempt: result.attempt))
         }
+    }
+
+    func samples(_ parameters: [Float], step: Int, epoch: Int) throws -> [SampleMetrics] {
+        guard let samples else { return [] }
+        shellHandle.enter("answers the sample prompts")
+        return try samples.samples(parameters, step: step, epoch: epoch)
     }
 
     /// CPU, bytes and payload since the last call: what a step cost its coordinator.

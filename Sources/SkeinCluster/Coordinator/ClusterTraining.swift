@@ -36,8 +36,9 @@ struct ClusterTraining {
     ) throws -> RunEnding {
         let source = ClusterSource(
             shellHandle: shellHandle, inbox: inbox, recipe: self.job.workRecipe,
-            configuration: self.job.configuration,
-            parameterCount: self.job.shape.layout.count, local: self.job.local,
+            configuration: self.job.configuration, initial: self.job.initial.values,
+            local: self.job.local,
+            samples: self.job.samplePrompts.isEmpty ? nil : samples.maker(self.job, nil),
             shouldStop: shouldStop)
         board.prepared(self.job, output: directory.path)
         shellHandle.note(board.progress)
@@ -56,24 +57,13 @@ struct ClusterTraining {
                 reports: References.Reports(
                     announce: { log.info(References.sentence(rows: $0)) },
                     warn: { log.warning($0) }),
-                compute: { [initial = self.job.initial.values] in
-                    try source.logProbabilities(
-                        of: $0, recorded: $1, parameters: initial, deliver: $2)
-                })
+                compute: { try source.logProbabilities(of: $0, recorded: $1, deliver: $2) })
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
-        let job = referenced
-        let samples = job.samplePrompts.isEmpty ? nil : self.samples.maker(job, nil)
         var loop = try TrainingLoop(
-            job: job, directory: directory, source: source,
-            evaluate: { try source.evaluate($0) },
-            sample: { parameters, step, epoch in
-                guard let samples else { return [] }
-                shellHandle.enter("answers the sample prompts")
-                return try samples.samples(parameters, step: step, epoch: epoch)
-            },
+            job: referenced, directory: directory, source: source,
             report: { [board, directory] event in
                 try board.note(event, in: directory.store)
                 shellHandle.note(board.progress)

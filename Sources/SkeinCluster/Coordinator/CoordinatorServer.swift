@@ -50,15 +50,15 @@ package struct CoordinatorServer: Sendable {
         }
     }
 
-    /// The workers as a source of gradients.
+    /// The workers as a source of gradients for an adapter that begins with these numbers.
     package func source(
-        _ configuration: TrainingConfiguration, parameterCount: Int,
+        _ configuration: TrainingConfiguration, initial: [Float],
         shouldStop: @escaping @Sendable () -> Bool
-    ) -> any GradientSource {
+    ) -> any StepSource {
         ClusterSource(
             shellHandle: shellHandle, inbox: inbox,
             recipe: WorkRecipe(model: modelDigest, configuration),
-            configuration: configuration, parameterCount: parameterCount, shouldStop: shouldStop)
+            configuration: configuration, initial: initial, shouldStop: shouldStop)
     }
 
     /// Shows the cluster on a board from now on.

@@ -213,7 +213,8 @@ struct BenchedTrainer {
     }
 
     private let configuration: TrainingConfiguration
-    private let source: LocalGradientSource
+    private let engine: MicroBatchEngine
+    private let threads: DecoderThreads
     private var parameters: [Float]
     private var optimizer: AdamW
     /// The last step's gradient.
@@ -224,7 +225,8 @@ struct BenchedTrainer {
         threads: DecoderThreads
     ) {
         self.configuration = configuration
-        source = LocalGradientSource(engine: engine, threads: threads)
+        self.engine = engine
+        self.threads = threads
         parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
         optimizer = AdamW(settings: configuration.adamW, count: parameters.count)
     }
@@ -235,7 +237,8 @@ struct BenchedTrainer {
         var update = 0.0
         let whole = try Stopwatch.time {
             var tree = ReductionTree(count: microBatches.count)
-            try source.compute(microBatches, parameters: parameters) { result in
+            try engine.gradients(of: microBatches, parameters: parameters, threads: threads) {
+                result in
                 reduction += Stopwatch.time { tree.add(result.index, result.sum) }.seconds
             }
             guard let sum = tree.finish() else { return }

@@ -89,10 +89,9 @@ struct WireBench: Sendable {
             server.stop()
         }
         let configuration = PreparedGradients.configuration(load.codec)
-        let source = server.source(
-            configuration, parameterCount: load.parameterCount, shouldStop: shouldStop)
-        var optimizer = AdamW(settings: configuration.adamW, count: load.parameterCount)
         var parameters = (0..<load.parameterCount).map { Float($0 % 1024 - 512) / 8192 }
+        let source = server.source(configuration, initial: parameters, shouldStop: shouldStop)
+        var optimizer = AdamW(settings: configuration.adamW, count: load.parameterCount)
         for step in 1...steps {
             let began = ContinuousClock.now
             try advance(step, source, &optimizer, &parameters, configuration)
@@ -123,7 +122,7 @@ struct WireBench: Sendable {
 
     /// What the training loop does in a step, without its files.
     private func advance(
-        _ step: Int, _ source: any GradientSource, _ optimizer: inout AdamW,
+        _ step: Int, _ source: any StepSource, _ optimizer: inout AdamW,
         _ parameters: inout [Float], _ configuration: TrainingConfiguration
     ) throws {
         let row = TokenizedRow(
@@ -133,11 +132,11 @@ struct WireBench: Sendable {
             MicroBatch(step: step, index: $0, rows: [row])
         }
         var tree = ReductionTree(count: microBatches.count)
-        try source.compute(microBatches, parameters: parameters) {
+        try source.compute(.gradients(microBatches, parameters: parameters)) {
             tree.add($0.index, $0.sum)
         }
         guard let sum = tree.finish() else {
-            preconditionFailure("a gradient source delivers every micro-batch of a step")
+            preconditionFailure("a source delivers every micro-batch of a step")
         }
         var gradient = sum.gradient
         GradientNorm.divide(&gradient, by: sum.lossTokens)

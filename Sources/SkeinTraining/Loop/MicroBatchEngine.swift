@@ -299,3 +299,32 @@ extension PackedBatch.Sequence {
             tokens: row.ids, isTarget: isTarget, number: UInt32(truncatingIfNeeded: row.number))
     }
 }
+
+extension MicroBatchEngine {
+    /// Computes micro-batches on threads of this process and delivers each result once, in any order.
+    ///
+    /// - Parameters:
+    ///   - microBatches: of one step.
+    ///   - parameters: the flat vector of LoRA matrices.
+    ///   - threads: that compute.
+    ///   - recipe: of the run, for what results say that they were computed from; nil: they do not.
+    ///   - deliver: gets the results.
+    /// - Throws: what `deliver` throws.
+    package func gradients(
+        of microBatches: [MicroBatch], parameters: [Float], threads: DecoderThreads,
+        recipe: WorkRecipe? = nil, deliver: (MicroBatchResult) throws -> Void
+    ) throws {
+        let digest = recipe.map { _ in GradientCodec.digest(of: parameters) }
+        try threads.forEach(microBatches.count) { [self] index, workspace, place in
+            let microBatch = microBatches[index]
+            var result = gradient(
+                of: microBatch, parameters: parameters, workspace: workspace, place: place)
+            if let recipe, let digest {
+                result.inputs = WorkInputs(recipe, parameters: digest, gradientOf: microBatch)
+            }
+            return result
+        } receive: { _, result in
+            try deliver(result)
+        }
+    }
+}

@@ -133,20 +133,18 @@ package struct RowEvaluation: Sendable, Equatable {
         let groups = groups(
             of: rows, microBatchTokens: microBatchTokens, comparesAnswers: comparesAnswers)
         let share = comparesAnswers ? TokenizedRow.tokenShare(of: rows) : 0
-        let source = LocalGradientSource(
-            engine: MicroBatchEngine(
-                decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0,
-                preference: engine.preference),
-            threads: threads)
+        let plain = MicroBatchEngine(
+            decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0,
+            preference: engine.preference)
         var tree = ReductionTree(count: groups.count)
         let microBatches = groups.enumerated().map { index, group in
             MicroBatch(step: 0, index: index, rows: group, tokenShare: share)
         }
-        try source.compute(microBatches, parameters: parameters) {
+        try plain.gradients(of: microBatches, parameters: parameters, threads: threads) {
             tree.add($0.index, $0.sum)
         }
         guard let sum = tree.finish() else {
-            preconditionFailure("a gradient source delivers every micro-batch of a step")
+            preconditionFailure("the engine delivers every micro-batch of a step")
         }
         return sum
     }

@@ -74,7 +74,7 @@ extension TrainingLoop {
     ) throws -> ValidationMetrics {
         var result = RowEvaluation()
         if !job.validation.isEmpty {
-            let found = try evaluate(
+            let found = try source.evaluate(
                 EvaluationRequest(
                     rows: job.validation, step: step, state: local?.outer.values ?? parameters,
                     count: parameters.count))
@@ -89,7 +89,7 @@ extension TrainingLoop {
     /// Answers the sample prompts, for people to read.
     func writeSamples(_ metrics: borrowing Metrics, epoch: Int) throws {
         guard !job.samplePrompts.isEmpty else { return }
-        let samples = try sample(parameters, step, epoch)
+        let samples = try source.samples(parameters, step: step, epoch: epoch)
         try metrics.append(samples)
         for sample in samples { try report(.sample(sample)) }
     }
@@ -107,11 +107,11 @@ extension TrainingLoop {
     /// then.
     ///
     /// - Returns: nil without test rows.
-    /// - Throws: what the loop's `evaluate` throws; `FileError`.
+    /// - Throws: what the source throws; `FileError`.
     package func test() throws -> RowEvaluation? {
         guard !job.test.isEmpty else { return nil }
         let kept = try keptParameters()
-        let found = try evaluate(
+        let found = try source.evaluate(
             EvaluationRequest(
                 rows: job.test, step: step,
                 state: local == nil ? kept : OuterState(parameters: kept).values,

@@ -118,9 +118,7 @@ extension TrainingLoop {
     mutating func changes(
         of planned: PlannedStep
     ) throws -> (sum: GradientSum, entries: [LedgerEntry]) {
-        guard let local, let source = source.local else {
-            preconditionFailure("a source without rounds for a run with local steps")
-        }
+        guard let local else { preconditionFailure("a round of a run without local steps") }
         let round = OuterRound(
             number: planned.step,
             work: planned.microBatches.indices.compactMap { job.localWork($0, in: planned) },
@@ -132,7 +130,7 @@ extension TrainingLoop {
             var tree = ReductionTree(count: round.work.count)
             var entries: [LedgerEntry] = []
             made = [:]
-            try source.compute(round) { result in
+            try source.compute(.round(round)) { result in
                 entries.append(LedgerEntry(step: planned.step, result))
                 made[result.index] = result.state
                 tree.add(result.index, result.sum)
@@ -154,7 +152,7 @@ extension TrainingLoop {
     mutating func follow(
         _ sum: inout GradientSum, _ planned: PlannedStep, record: () throws -> Void
     ) throws -> Double {
-        guard var local, let source = source.local else {
+        guard var local else {
             preconditionFailure("the outer step of a run without local steps")
         }
         guard sum.lossSum.isFinite else {

@@ -5,7 +5,7 @@ import SkeinModels
 
 /// A whole run: the page to read first.
 ///
-/// For each step of the plan, a `GradientSource` computes the micro-batches. Their gradients are
+/// For each step of the plan, a `StepSource` computes the micro-batches. Their gradients are
 /// summed in one fixed tree, divided once by the step's loss tokens, clipped, and applied by AdamW,
 /// after the step is in the ledger. After every epoch, or more often, the adapter is validated on
 /// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not depend on
@@ -49,11 +49,7 @@ package struct TrainingLoop {
 
     let job: TrainingJob
     let directory: RunDirectory
-    let source: any GradientSource
-    /// The loss of rows with parameters.
-    let evaluate: (EvaluationRequest) throws -> RecordedEvaluation
-    /// Answers the sample prompts with a parameter vector, after a step of an epoch.
-    let sample: ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics]
+    let source: any StepSource
     let report: (Event) throws -> Void
     /// Asked before the first step and after every one; true ends the run, with a checkpoint after a step.
     let shouldStop: () -> Bool
@@ -89,11 +85,7 @@ package struct TrainingLoop {
     ///
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
-        job: TrainingJob, directory: RunDirectory, source: any GradientSource,
-        evaluate: @escaping (EvaluationRequest) throws -> RecordedEvaluation,
-        sample: @escaping ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics] = {
-            _, _, _ in []
-        },
+        job: TrainingJob, directory: RunDirectory, source: any StepSource,
         report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
         now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread,
         admitsOtherEngines: Bool = false, references: [GroupEntry] = []
@@ -102,8 +94,6 @@ package struct TrainingLoop {
         self.job = job
         self.directory = directory
         self.source = source
-        self.evaluate = evaluate
-        self.sample = sample
         self.report = report
         self.shouldStop = shouldStop
         self.now = now
@@ -214,12 +204,12 @@ package struct TrainingLoop {
         return try StepSpoiled.repeating("step \(planned.step)") {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []
-            try source.compute(microBatches, parameters: parameters) { result in
+            try source.compute(.gradients(microBatches, parameters: parameters)) { result in
                 entries.append(LedgerEntry(step: planned.step, result))
                 tree.add(result.index, result.sum)
             }
             guard let sum = tree.finish() else {
-                preconditionFailure("a gradient source delivers every micro-batch of a step")
+                preconditionFailure("a source delivers every micro-batch of a step")
             }
             return (sum, entries)
         }

@@ -60,13 +60,14 @@ package struct RunForecast: Sendable {
         let engine = try MicroBatchEngine(
             weights: compute.weights, of: job.model, adapter: job.shape,
             configuration: job.configuration)
-        let source = LocalGradientSource(engine: engine, threads: compute.threads)
         let step = job.plan.step(1)
         let microBatches = step.microBatches(
             of: job.training, groups: job.trainingGroups, comparesAnswers: job.comparesAnswers)
         func pass() throws -> Double {
             let began = ContinuousClock.now
-            try source.compute(microBatches, parameters: job.initial.values) { _ in }
+            try engine.gradients(
+                of: microBatches, parameters: job.initial.values, threads: compute.threads
+            ) { _ in }
             return (ContinuousClock.now - began) / .seconds(1)
         }
         // The first pass meets memory that is not there yet; a long one is not taken twice.

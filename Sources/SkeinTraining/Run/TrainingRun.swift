@@ -94,10 +94,12 @@ package struct TrainingRun: Sendable {
         let recorded = try self.job.checkResume(in: directory)
         try directory.takeOver()
         let engine = try engine(compute, features: features, report: report)
-        let configuration = self.job.configuration
         let samples =
             self.job.samplePrompts.isEmpty
             ? nil : self.samples.maker(self.job, compute.threads.threadCount)
+        let source = InProcessSource(
+            self.job, engine: engine, threads: compute.threads, turns: compute.turns,
+            samples: samples, shouldStop: shouldStop)
         try report(.loaded)
         var referenced = self.job
         let references: [GroupEntry]
@@ -110,48 +112,13 @@ package struct TrainingRun: Sendable {
                     reports: References.Reports(
                         announce: { try report(.references($0)) },
                         warn: { try report(.warning($0)) }),
-                    compute: { [parameters = self.job.referenceParameters] in
-                        let (groups, deliver) = ($0, $2)
-                        if shouldStop() { throw CancellationError() }
-                        try RowEvaluation.logProbabilities(
-                            of: groups, parameters: parameters, engine: engine,
-                            threads: compute.threads
-                        ) { index, piece in
-                            try deliver(index, piece)
-                            if shouldStop() { throw CancellationError() }
-                        }
-                    })
+                    compute: { try source.logProbabilities(of: $0, recorded: $1, deliver: $2) })
             }
-        } catch is CancellationError {
+        } catch is SourceStopped {
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
-        let job = referenced
         var loop = try TrainingLoop(
-            job: job, directory: directory,
-            source: SourceInTurn(
-                source: LocalGradientSource(
-                    engine: engine, threads: compute.threads, logical: job.logicalWorkers(engine),
-                    recipe: job.workRecipe),
-                turns: compute.turns),
-            evaluate: { [job] request in
-                try compute.turns.pass {
-                    try RecordedEvaluation.run(
-                        request, recipe: job.workRecipe, engine: engine,
-                        microBatchTokens: configuration.microBatchTokens,
-                        threads: compute.threads
-                    ) {
-                        // Later ones belong to a step, which is kept with what they say of it.
-                        guard request.step == 0, shouldStop() else { return }
-                        throw SourceStopped(reason: .interrupted)
-                    }
-                }
-            },
-            sample: { parameters, step, epoch in
-                guard let samples else { return [] }
-                return try compute.turns.pass {
-                    try samples.samples(parameters, step: step, epoch: epoch)
-                }
-            },
+            job: referenced, directory: directory, source: source,
             report: {
                 try report(.loop($0))
                 try warn(of: engine, report)

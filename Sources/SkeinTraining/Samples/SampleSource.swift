@@ -27,7 +27,7 @@ package struct SampleSource: Sendable {
 
 /// Answers the sample prompts of one run. Used by the training loop's thread alone, which waits
 /// meanwhile.
-package protocol SampleMaking {
+package protocol SampleMaking: Sendable {
     /// Samples for the parameters after a step, in the order of the prompts.
     func samples(_ parameters: [Float], step: Int, epoch: Int) throws -> [SampleMetrics]
 }

@@ -28,7 +28,7 @@ struct ClusterSourceTests {
                 ending.keep(
                     Result {
                         var deliveries = 0
-                        try source.compute([batch], parameters: [0, 0, 0, 0]) { _ in
+                        try source.compute(.gradients([batch], parameters: [0, 0, 0, 0])) { _ in
                             deliveries += 1
                             try shell.call { delivered($0) }
                         }
@@ -72,7 +72,7 @@ struct ClusterSourceTests {
         let source = ClusterSource(
             shellHandle: ShellHandle(shell: shell, counts: counts), inbox: inbox,
             recipe: Self.recipe,
-            configuration: TrainingConfiguration.fixed, parameterCount: Self.parameterCount,
+            configuration: TrainingConfiguration.fixed, initial: [0, 0, 0, 0],
             shouldStop: { false })
         try body(Bench(shell: shell, inbox: inbox, source: source))
     }

@@ -129,28 +129,51 @@ struct MadeUpModel: Sendable {
     }
 }
 
-/// One process without any faults.
-struct StraightSource: GradientSource {
+/// One process without any faults. Of a run with local steps every state is rebuilt from the last one
+/// that was saved, and none is kept.
+struct StraightSource: StepSource {
     let model: MadeUpModel
 
     var workerCount: Int { 1 }
 
-    var local: (any LocalSource)? {
-        model.logical.map { StraightRounds(workers: $0, recipe: model.recipe) }
-    }
-
-    func compute(
-        _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (MicroBatchResult) throws -> Void
-    ) throws {
-        for microBatch in microBatches {
-            try deliver(model.result(of: microBatch, parameters: parameters))
+    func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
+        switch work {
+        case .gradients(let microBatches, let parameters):
+            for microBatch in microBatches {
+                try deliver(model.result(of: microBatch, parameters: parameters))
+            }
+        case .round(let round):
+            guard let workers = model.logical else { return }
+            for work in round.work {
+                guard let result = try result(of: work, in: round, workers) else { return }
+                try deliver(result)
+            }
         }
     }
 
-    func evaluate(_ request: EvaluationRequest, microBatchTokens: Int) -> RecordedEvaluation {
+    private func result(
+        of work: LocalWork, in round: OuterRound, _ workers: LogicalWorkers
+    ) throws -> MicroBatchResult? {
+        let replay = round.history.replay(of: work.worker)
+        guard
+            let start = try workers.rebuild(replay, workspace: DecoderWorkspace()),
+            let outcome = workers.perform(
+                work, parameters: round.outer.parameters, state: start,
+                workspace: DecoderWorkspace())
+        else { return nil }
+        var result = MicroBatchResult(
+            index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
+            attempt: 1, state: NamedState(digest: outcome.state.digest, state: outcome.state))
+        result.inputs = WorkInputs(
+            model.recipe, parameters: GradientCodec.digest(of: round.outer.values), work: work,
+            state: round.starts[work.worker])
+        return result
+    }
+
+    func evaluate(_ request: EvaluationRequest) -> RecordedEvaluation {
         let name = GradientCodec.digest(of: request.state)
-        let groups = RowEvaluation.groups(of: request.rows, microBatchTokens: microBatchTokens)
+        let groups = RowEvaluation.groups(
+            of: request.rows, microBatchTokens: model.configuration.microBatchTokens)
         let results = groups.enumerated().map { index, group in
             let loss = model.loss(
                 of: group, parameters: request.parameters, afterStep: request.step,
@@ -169,33 +192,15 @@ struct StraightSource: GradientSource {
         return RecordedEvaluation(
             groups: results, rows: request.rows.count, comparesAnswers: false)
     }
-}
+    /// The runs of a simulation have no references.
+    func logProbabilities(
+        of groups: [[TokenizedRow]], recorded: [GroupEntry?],
+        deliver: (Int, ReferencePiece) throws -> Void
+    ) {}
 
-/// The rounds of a run with local steps in one process: every state is rebuilt from the last one that
-/// was saved, and none is kept.
-struct StraightRounds: LocalSource {
-    let workers: LogicalWorkers
-    let recipe: WorkRecipe
-
-    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
-        for work in round.work {
-            let replay = round.history.replay(of: work.worker)
-            guard
-                let start = try workers.rebuild(replay, workspace: DecoderWorkspace()),
-                let outcome = workers.perform(
-                    work, parameters: round.outer.parameters, state: start,
-                    workspace: DecoderWorkspace())
-            else { return }
-            var result = MicroBatchResult(
-                index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
-                attempt: 1,
-                state: NamedState(digest: outcome.state.digest, state: outcome.state))
-            result.inputs = WorkInputs(
-                recipe, parameters: GradientCodec.digest(of: round.outer.values), work: work,
-                state: round.starts[work.worker])
-            try deliver(result)
+    func samples(_ parameters: [Float], step: Int, epoch: Int) -> [SampleMetrics] {
+        (model.configuration.samplePrompt ?? []).map {
+            SampleMetrics(step: step, epoch: epoch, prompt: $0, text: "after \(step)", tokens: 1)
         }
     }
-
-    func advance(to outer: OuterState, by average: [UInt8]) {}
 }

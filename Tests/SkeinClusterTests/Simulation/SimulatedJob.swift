@@ -91,20 +91,8 @@ final class SimulatedJob: Sendable {
         in store: VirtualStore, _ poison: Poison = Poison()
     ) throws -> TrainingLoop.Outcome {
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
-        let source = StraightSource(model: model(poison))
         var loop = try TrainingLoop(
-            job: job, directory: directory, source: source,
-            evaluate: { [job] in
-                source.evaluate($0, microBatchTokens: job.configuration.microBatchTokens)
-            },
-            sample: { [job] _, step, epoch in
-                job.configuration.samplePrompt.map { prompts in
-                    prompts.map {
-                        SampleMetrics(
-                            step: step, epoch: epoch, prompt: $0, text: "after \(step)", tokens: 1)
-                    }
-                } ?? []
-            },
+            job: job, directory: directory, source: StraightSource(model: model(poison)),
             report: { _ in },
             shouldStop: { false },
             beside: BesideRun { work in

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinModels
+import SkeinRows
 import SkeinTestSupport
 import Testing
 
@@ -36,16 +37,10 @@ import Testing
             let computing = DecoderThreads(threadCount: threads)
             var newest = 0
             let run = try RunDirectory(path: directory + "/" + name, resuming: resuming)
-            let source = LocalGradientSource(
-                engine: engine, threads: computing, logical: job.logicalWorkers(engine))
+            let source = InProcessSource(job, engine: engine, threads: computing)
             var loop = try TrainingLoop(
                 job: job, directory: run,
                 source: isSparing ? SparingSource(source: source) : source,
-                evaluate: {
-                    try RecordedEvaluation.run(
-                        $0, recipe: job.workRecipe, engine: engine, microBatchTokens: 512,
-                        threads: computing)
-                },
                 report: { if case .step(let metrics, _) = $0 { newest = metrics.step } },
                 shouldStop: { newest >= stopAfter })
             let outcome = try loop.run()
@@ -358,40 +353,34 @@ enum AdapterFilesBench {
 }
 
 /// A source whose results bring only the states that a round wants: as those of a cluster do.
-private struct SparingSource: GradientSource {
-    let source: LocalGradientSource
+private struct SparingSource: StepSource {
+    let source: InProcessSource
 
     var workerCount: Int { source.workerCount }
 
-    func compute(
-        _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (MicroBatchResult) throws -> Void
-    ) throws {
-        try source.compute(microBatches, parameters: parameters, deliver: deliver)
-    }
-
-    var local: (any LocalSource)? { source.local.map { Rounds(source: $0) } }
-
-    func takeFigures() -> StepFigures? { source.takeFigures() }
-
-    private struct Rounds: LocalSource {
-        let source: any LocalSource
-
-        func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
-            try source.compute(round) { result in
-                guard let state = result.state, !round.wantsState[result.index] else {
-                    return try deliver(result)
-                }
-                try deliver(
-                    MicroBatchResult(
-                        index: result.index, sum: result.sum, correct: result.correct,
-                        digest: result.digest, worker: result.worker, attempt: result.attempt,
-                        state: NamedState(digest: state.digest, state: nil)))
+    func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
+        guard case .round(let round) = work else {
+            return try source.compute(work, deliver: deliver)
+        }
+        try source.compute(work) { result in
+            var result = result
+            if let state = result.state, !round.wantsState[result.index] {
+                result.state = NamedState(digest: state.digest, state: nil)
             }
-        }
-
-        func advance(to outer: OuterState, by average: [UInt8]) {
-            source.advance(to: outer, by: average)
+            try deliver(result)
         }
     }
+
+    func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation {
+        try source.evaluate(request)
+    }
+
+    func logProbabilities(
+        of groups: [[TokenizedRow]], recorded: [GroupEntry?],
+        deliver: (Int, ReferencePiece) throws -> Void
+    ) throws {
+        try source.logProbabilities(of: groups, recorded: recorded, deliver: deliver)
+    }
+
+    func samples(_ parameters: [Float], step: Int, epoch: Int) -> [SampleMetrics] { [] }
 }

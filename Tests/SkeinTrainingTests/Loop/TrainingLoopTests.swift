@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinJSON
 import SkeinModels
+import SkeinRows
 import SkeinTestSupport
 import Synchronization
 import Testing
@@ -12,19 +13,42 @@ import Testing
 @Suite struct TrainingLoopTests {
     private struct Gone: Error {}
 
-    /// Computes in this process, and fails at a step.
-    private struct Source: GradientSource {
-        let local: LocalGradientSource
+    /// Computes in this process, and fails at a step, or judges as it is told.
+    private struct Source: StepSource {
+        let own: InProcessSource
         let failingStep: Int
+        let interruptsValidation: Bool
+        let judge: (@Sendable (Int) -> Double)?
         var workerCount: Int { 3 }
 
-        func compute(
-            _ microBatches: [MicroBatch], parameters: [Float],
-            deliver: (MicroBatchResult) throws -> Void
-        ) throws {
-            if microBatches.first?.step == failingStep { throw Gone() }
-            try local.compute(microBatches, parameters: parameters, deliver: deliver)
+        func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
+            if case .gradients(let microBatches, _) = work,
+                microBatches.first?.step == failingStep
+            {
+                throw Gone()
+            }
+            try own.compute(work, deliver: deliver)
         }
+
+        func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation {
+            if interruptsValidation { throw SourceStopped(reason: .interrupted) }
+            guard let judge else { return try own.evaluate(request) }
+            let group = MicroBatchResult(
+                index: 0,
+                sum: GradientSum(
+                    tokens: 1, lossTokens: 1, lossSum: judge(request.step), gradient: []),
+                digest: SHA256.digest(of: []), worker: "judge", attempt: 1)
+            return RecordedEvaluation(groups: [group], rows: 1, comparesAnswers: false)
+        }
+
+        func logProbabilities(
+            of groups: [[TokenizedRow]], recorded: [GroupEntry?],
+            deliver: (Int, ReferencePiece) throws -> Void
+        ) throws {
+            try own.logProbabilities(of: groups, recorded: recorded, deliver: deliver)
+        }
+
+        func samples(_ parameters: [Float], step: Int, epoch: Int) -> [SampleMetrics] { [] }
 
         func takeFigures() -> StepFigures? {
             StepFigures(cpuSeconds: 0.25, sentBytes: 1, receivedBytes: 2, payloadBytes: 3)
@@ -34,7 +58,7 @@ import Testing
     private func run(
         _ output: String, resuming: Bool, model: String, data: String, failingStep: Int = 0,
         interruptsValidation: Bool = false, keeping: Int = 3, epochs: Int = 2,
-        judge: ((Int) -> Double)? = nil, admitting: Bool = false, events: inout [String]
+        judge: (@Sendable (Int) -> Double)? = nil, admitting: Bool = false, events: inout [String]
     ) throws -> TrainingLoop.Outcome {
         var configuration = TrainingConfiguration.fixed
         configuration.checkpointEvery = 2
@@ -48,36 +72,19 @@ import Testing
         let engine = try MicroBatchEngine(
             model: job.model, adapter: job.shape, configuration: configuration,
             residence: .resident, positions: job.longestRow, threads: 1)
-        let threads = DecoderThreads(threadCount: 1)
         var log: [String] = []
         defer { events += log }
-        var newest = 0
         var loop = try TrainingLoop(
             job: job, directory: RunDirectory(path: output, resuming: resuming),
             source: Source(
-                local: LocalGradientSource(engine: engine, threads: threads),
-                failingStep: failingStep),
-            evaluate: {
-                if interruptsValidation { throw SourceStopped(reason: .interrupted) }
-                if let judge {
-                    let group = MicroBatchResult(
-                        index: 0,
-                        sum: GradientSum(
-                            tokens: 1, lossTokens: 1, lossSum: judge(newest), gradient: []),
-                        digest: SHA256.digest(of: []), worker: "judge", attempt: 1)
-                    return RecordedEvaluation(
-                        groups: [group], rows: 1, comparesAnswers: false)
-                }
-                return try RecordedEvaluation.run(
-                    $0, recipe: job.workRecipe, engine: engine, microBatchTokens: 512,
-                    threads: threads)
-            },
+                own: InProcessSource(
+                    job, engine: engine, threads: DecoderThreads(threadCount: 1)),
+                failingStep: failingStep, interruptsValidation: interruptsValidation,
+                judge: judge),
             report: { event in
                 switch event {
                 case .resumed(let step, _): log.append("resumed \(step)")
-                case .step(let metrics, _):
-                    newest = metrics.step
-                    log.append("step \(newest)")
+                case .step(let metrics, _): log.append("step \(metrics.step)")
                 case .checkpoint(let step, let path):
                     let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
                     log.append("checkpoint \(step) \(isThere)")
@@ -161,7 +168,7 @@ import Testing
             }
             try AtomicFile.write(rows.joined(), to: data)
             // 16 training rows: four steps an epoch. The second validation is the best.
-            let judge = { (step: Int) in step == 8 ? 1.0 : 2.0 }
+            let judge = { @Sendable (step: Int) in step == 8 ? 1.0 : 2.0 }
             func train(
                 _ name: String, resuming: Bool, failingStep: Int = 0, keeping: Int = 1
             ) throws -> [String] {

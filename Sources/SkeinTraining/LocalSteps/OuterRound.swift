@@ -14,18 +14,6 @@ package struct NamedState: Sendable {
     }
 }
 
-/// Computes the rounds of a run with local steps: the same seam as `GradientSource`.
-package protocol LocalSource: Sendable {
-    /// Computes what each logical worker does in a round and delivers each result once, in any
-    /// order. A result has its state where the round wants it, or where it is here anyway.
-    ///
-    /// - Throws: as `GradientSource.compute`.
-    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws
-
-    /// The next round starts from `outer`, which follows from this round's by the packed average.
-    func advance(to outer: OuterState, by average: [UInt8])
-}
-
 /// A round of a run with local steps: what is computed, and from what.
 package struct OuterRound: Sendable {
     /// From 1; the run's step.
@@ -176,61 +164,4 @@ package final class LocalStates: Sendable {
     }
 
     package var count: Int { entries.withLock { $0.count } }
-}
-
-/// Computes the logical workers in this process, each on one thread; `train` does.
-struct InProcessRounds: LocalSource {
-    let workers: LogicalWorkers
-    let threads: DecoderThreads
-    private let recipe: WorkRecipe?
-    private let states: LocalStates
-
-    /// `recipe` is as `LocalGradientSource` has it.
-    init(workers: LogicalWorkers, threads: DecoderThreads, recipe: WorkRecipe? = nil) {
-        self.workers = workers
-        self.threads = threads
-        self.recipe = recipe
-        states = LocalStates(workers: workers.settings.shape.workers)
-    }
-
-    func compute(_ round: OuterRound, deliver: (MicroBatchResult) throws -> Void) throws {
-        let digest = recipe.map { _ in GradientCodec.digest(of: round.outer.values) }
-        try threads.forEach(round.work.count) { [workers, states, recipe] index, workspace, place in
-            Result {
-                let work = round.work[index]
-                let start: LocalState
-                if let name = round.starts[work.worker], let state = states.state(name) {
-                    start = state
-                } else {
-                    // A run that has just begun or was resumed: this takes the saved state.
-                    let replay = round.history.replay(of: work.worker)
-                    guard
-                        let state = try workers.rebuild(replay, workspace: workspace, place: place)
-                    else { preconditionFailure("work without a progress cannot be abandoned") }
-                    start = state
-                }
-                guard
-                    let outcome = workers.perform(
-                        work, parameters: round.outer.parameters, state: start,
-                        workspace: workspace, place: place)
-                else { preconditionFailure("work without a progress cannot be abandoned") }
-                let name = outcome.state.digest
-                states.keep(outcome.state, name, of: work.worker, afterRound: round.number)
-                var result = MicroBatchResult(
-                    index: work.worker, sum: outcome.sum, digest: outcome.digest,
-                    worker: WorkerName.own, attempt: 1,
-                    state: NamedState(digest: name, state: outcome.state))
-                if let recipe, let digest {
-                    result.inputs = WorkInputs(
-                        recipe, parameters: digest, work: work, state: round.starts[work.worker])
-                }
-                return result
-            }
-        } receive: { _, result in
-            try deliver(result.get())
-        }
-        states.dropUnused(in: round.number + 1)
-    }
-
-    func advance(to outer: OuterState, by average: [UInt8]) {}
 }

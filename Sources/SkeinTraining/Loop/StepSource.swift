@@ -1,29 +1,61 @@
-import SkeinModels
-import SkeinTensors
+import SkeinRows
 
-/// Computes micro-batches for the training loop.
+/// Computes what the training loop asks for.
 ///
-/// In one process that is `LocalGradientSource`; in a cluster it is whichever worker has the lease.
+/// In one process that is `InProcessSource`; in a cluster it is whichever worker has the lease.
 /// The training loop cannot tell, and the result does not depend on it.
-package protocol GradientSource: Sendable {
+package protocol StepSource: Sendable {
     /// How many workers take part, for the metrics.
     var workerCount: Int { get }
 
-    /// Computes every micro-batch of a step with the given parameters and delivers each result once,
-    /// in any order.
+    /// Computes every part of a step and delivers each result once, in any order.
     ///
     /// - Throws: what `deliver` throws, and what keeps the source from computing; `StepSpoiled`
     ///   when the step must be computed again.
-    func compute(
-        _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (MicroBatchResult) throws -> Void
+    func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws
+
+    /// The loss of rows with parameters.
+    func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation
+
+    /// Computes the log-probability of each row's loss tokens under the run's reference.
+    ///
+    /// - Parameters:
+    ///   - groups: of encoded rows.
+    ///   - recorded: what the run has recorded of each group, in the same order, which may decide
+    ///     whom to believe.
+    ///   - deliver: gets each group's place and numbers, in any order.
+    /// - Throws: as `compute`.
+    func logProbabilities(
+        of groups: [[TokenizedRow]], recorded: [GroupEntry?],
+        deliver: (Int, ReferencePiece) throws -> Void
     ) throws
 
-    /// Computes the rounds of a run with local steps; nil: this source cannot.
-    var local: (any LocalSource)? { get }
+    /// Answers the sample prompts with the parameters after a step of an epoch.
+    func samples(_ parameters: [Float], step: Int, epoch: Int) throws -> [SampleMetrics]
+
+    /// The next round of a run with local steps starts from `outer`, which follows from the last
+    /// one by the packed average.
+    func advance(to outer: OuterState, by average: [UInt8])
 
     /// What the source has spent since the last call; nil if it does not count that.
     func takeFigures() -> StepFigures?
+}
+
+/// What a step of the plan computes.
+package enum StepWork: Sendable {
+    /// The gradient of each micro-batch with the same parameters.
+    case gradients([MicroBatch], parameters: [Float])
+    /// What each logical worker does in a round. A result has its state where the round wants it, or
+    /// where it is here anyway.
+    case round(OuterRound)
+
+    /// How many results there are.
+    var count: Int {
+        switch self {
+        case .gradients(let microBatches, _): microBatches.count
+        case .round(let round): round.work.count
+        }
+    }
 }
 
 /// The source stopped in the middle of a step or a validation. What was committed stays.
@@ -71,10 +103,10 @@ package struct StepSpoiled: Error {
     }
 }
 
-extension GradientSource {
-    package func takeFigures() -> StepFigures? { nil }
+extension StepSource {
+    package func advance(to outer: OuterState, by average: [UInt8]) {}
 
-    package var local: (any LocalSource)? { nil }
+    package func takeFigures() -> StepFigures? { nil }
 }
 
 /// What a step cost the coordinator, besides time.
@@ -93,48 +125,5 @@ package struct StepFigures: Sendable, Equatable {
         self.sentBytes = sentBytes
         self.receivedBytes = receivedBytes
         self.payloadBytes = payloadBytes
-    }
-}
-
-/// Computes micro-batches on threads of this process.
-package struct LocalGradientSource: GradientSource {
-    package let engine: MicroBatchEngine
-    package let threads: DecoderThreads
-    package let local: (any LocalSource)?
-    private let recipe: WorkRecipe?
-
-    /// - Parameters:
-    ///   - engine: that computes.
-    ///   - threads: of this process.
-    ///   - logical: computes the rounds of a run with local steps.
-    ///   - recipe: of the run, for what results say that they were computed from; nil: they do not.
-    package init(
-        engine: MicroBatchEngine, threads: DecoderThreads, logical: LogicalWorkers? = nil,
-        recipe: WorkRecipe? = nil
-    ) {
-        self.engine = engine
-        self.threads = threads
-        self.recipe = recipe
-        local = logical.map { InProcessRounds(workers: $0, threads: threads, recipe: recipe) }
-    }
-
-    package var workerCount: Int { 1 }
-
-    package func compute(
-        _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (MicroBatchResult) throws -> Void
-    ) throws {
-        let digest = recipe.map { _ in GradientCodec.digest(of: parameters) }
-        try threads.forEach(microBatches.count) { [engine, recipe] index, workspace, place in
-            let microBatch = microBatches[index]
-            var result = engine.gradient(
-                of: microBatch, parameters: parameters, workspace: workspace, place: place)
-            if let recipe, let digest {
-                result.inputs = WorkInputs(recipe, parameters: digest, gradientOf: microBatch)
-            }
-            return result
-        } receive: { _, result in
-            try deliver(result)
-        }
     }
 }
