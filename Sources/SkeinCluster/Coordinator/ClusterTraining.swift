@@ -15,12 +15,7 @@ struct ClusterTraining {
     let samples: SampleSource
     /// What people are shown.
     var board = RunBoard()
-    /// The time, for the metrics only.
-    var now: @Sendable () -> ContinuousClock.Instant = { .now }
-    /// Where checkpoints are written.
-    var beside = BesideRun.onThread
-    /// Whether workers with other engines may compute.
-    var admitsOtherEngines = false
+    var settings = LoopSettings()
 
     /// Runs to the end of the plan, on the calling thread.
     ///
@@ -63,13 +58,13 @@ struct ClusterTraining {
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
         var loop = try TrainingLoop(
-            job: referenced, directory: directory, source: source,
+            job: referenced, directory: directory, source: source, references: references,
+            settings: settings,
             report: { [board, directory] event in
                 try board.note(event, in: directory.store)
                 shellHandle.note(board.progress)
                 try report(event)
-            }, shouldStop: shouldStop, now: now, beside: beside,
-            admitsOtherEngines: admitsOtherEngines, references: references)
+            }, shouldStop: shouldStop)
         let outcome = try loop.run()
         guard outcome.isComplete else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)

@@ -144,12 +144,13 @@ package final class CoordinatorNode: Sendable {
         let local = LocalWorkers(
             threads: options.localWorkers, address: address, token: options.token,
             incarnation: ownIncarnation, job: job, version: version, log: log)
+        var settings = LoopSettings()
+        settings.admitsOtherEngines = options.admitsOtherEngines
         do {
             let ending = try ClusterTraining(
                 job: job, directory: directory, shellHandle: server.shellHandle,
                 inbox: server.inbox,
-                log: log, samples: samples, board: board,
-                admitsOtherEngines: options.admitsOtherEngines
+                log: log, samples: samples, board: board, settings: settings
             ).run(report: report, shouldStop: shouldStop)
             server.farewell(
                 ending.outcome.isComplete

@@ -76,8 +76,8 @@ extension TrainingLoop {
         if !job.validation.isEmpty {
             let found = try source.evaluate(
                 EvaluationRequest(
-                    rows: job.validation, step: step, state: local?.outer.values ?? parameters,
-                    count: parameters.count))
+                    rows: job.validation, step: step, state: stepper.state,
+                    count: stepper.parameters.count))
             try ledger.append(found.entries(.validation, step: step))
             result = found.evaluation
         }
@@ -89,7 +89,7 @@ extension TrainingLoop {
     /// Answers the sample prompts, for people to read.
     func writeSamples(_ metrics: borrowing Metrics, epoch: Int) throws {
         guard !job.samplePrompts.isEmpty else { return }
-        let samples = try source.samples(parameters, step: step, epoch: epoch)
+        let samples = try source.samples(stepper.parameters, step: step, epoch: epoch)
         try metrics.append(samples)
         for sample in samples { try report(.sample(sample)) }
     }
@@ -114,8 +114,7 @@ extension TrainingLoop {
         let found = try source.evaluate(
             EvaluationRequest(
                 rows: job.test, step: step,
-                state: local == nil ? kept : OuterState(parameters: kept).values,
-                count: kept.count))
+                state: stepper.state(of: kept), count: kept.count))
         try Ledger(appendingTo: directory.ledger, in: directory.store)
             .append(found.entries(.test, step: step))
         return found.evaluation

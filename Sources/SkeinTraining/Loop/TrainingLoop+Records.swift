@@ -63,9 +63,7 @@ extension TrainingLoop {
         guard step > 0 else { return }
         try recallWarnings()
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
-        let start = OuterState(parameters: job.initial.values)
-        let beginning = GradientCodec.digest(
-            of: job.local == nil ? start.parameters : start.values)
+        let beginning = GradientCodec.digest(of: stepper.state(of: job.initial.values))
         do {
             let found = try Ledger.verify(
                 ledger: directory.ledger, metrics: directory.metrics, in: directory.store,

@@ -17,7 +17,7 @@ extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {
             var runFile = job.runFile
-            runFile.otherEnginesFrom = admitsOtherEngines ? 1 : nil
+            runFile.otherEnginesFrom = settings.admitsOtherEngines ? 1 : nil
             try runFile.write(to: directory.runFile, in: directory.store)
             return try markOtherEngines(runFile.otherEnginesFrom)
         }
@@ -60,16 +60,7 @@ extension TrainingLoop {
         if let checkpoint = found.checkpoint {
             let state = checkpoint.state
             savedStep = step
-            parameters = checkpoint.parameters
-            if var local {
-                try local.take(
-                    checkpoint, of: job, path: directory.checkpoints.path(ofStep: step))
-                self.local = local
-            } else {
-                optimizer = AdamW(
-                    settings: job.configuration.adamW, step: state.step,
-                    averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
-            }
+            try stepper.takeUp(checkpoint, path: directory.checkpoints.path(ofStep: step))
             stopping = EarlyStopping(
                 patience: job.configuration.earlyStopPatience, metric: stopping.metric,
                 bestLoss: state.bestValidationLoss, bestAccuracy: state.bestValidationAccuracy,
@@ -119,7 +110,7 @@ extension TrainingLoop {
     /// - Parameter recorded: what run.json says.
     /// - Throws: `FileError`, `TrainingError`.
     private mutating func markOtherEngines(_ recorded: Int?) throws {
-        let isAdmitting = admitsOtherEngines && step < job.plan.stepCount
+        let isAdmitting = settings.admitsOtherEngines && step < job.plan.stepCount
         otherEnginesFrom = [recorded, isAdmitting ? step + 1 : nil].compactMap(\.self).min()
         guard let from = otherEnginesFrom else { return }
         if from != recorded {
@@ -163,28 +154,17 @@ extension TrainingLoop {
     ///   - formerStep: the best one before the step was validated. A longer run may go back to it.
     /// - Throws: why an earlier checkpoint could not be saved.
     mutating func save(epoch: Int, formerStep: Int? = nil) throws {
-        guard canSave else { return }
+        guard let saved = stepper.saved(after: step) else { return }
         let checkpoint = Checkpoint(
             state: TrainingState(
                 step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
                 bestValidationAccuracy: stopping.bestAccuracy, bestStep: stopping.bestStep,
                 validationsSinceBest: stopping.validationsSinceBest,
                 configurationDigest: job.configuration.digest.description,
-                parametersDigest: GradientCodec.digest(
-                    of: local?.outer.values ?? parameters
-                ).description),
-            adapter: job.adapterConfiguration, parameters: parameters,
-            averages: local?.outer.momentum ?? optimizer.averages,
-            squareAverages: local?.error ?? optimizer.squareAverages,
-            local: local.map { $0.savedStates ?? [] })
+                parametersDigest: GradientCodec.digest(of: stepper.state).description),
+            adapter: job.adapterConfiguration, parameters: stepper.parameters,
+            averages: saved.averages, squareAverages: saved.squareAverages, local: saved.local)
         try reportSaved(writer.save(checkpoint, besides: canEndLater ? formerStep : nil))
-    }
-
-    /// Whether all that a checkpoint of this step needs is here. Of a run with local steps the
-    /// logical workers' states may be elsewhere; a complete run needs none.
-    var canSave: Bool {
-        guard let local else { return true }
-        return step == job.plan.stepCount || local.savedStates != nil
     }
 
     /// Saves the last step that is complete when the source stops in the middle of the next one.
@@ -196,7 +176,7 @@ extension TrainingLoop {
     /// Makes the parameters the run's result, once every earlier checkpoint is durable.
     mutating func keepAdapter() throws {
         try waitForCheckpoint()
-        try writeAdapter(parameters, step: step)
+        try writeAdapter(stepper.parameters, step: step)
     }
 
     private func writeAdapter(_ parameters: [Float], step: Int) throws {

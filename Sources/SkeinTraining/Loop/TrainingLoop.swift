@@ -11,68 +11,25 @@ import SkeinModels
 /// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not depend on
 /// who computes, or on how often the run is killed.
 package struct TrainingLoop {
-    /// What a loop reports as it goes.
-    package enum Event: Sendable {
-        /// run.json is of a version that did not record the digest of its rows, so they cannot be
-        /// compared. If texts begin with `beginToken` now, the rows differ.
-        case rowsNotRecorded(path: String, beginToken: String?)
-        /// From this step on workers with other engines compute, or did in an earlier process of this
-        /// run (`isAdmitting` is then false): the bits depend on who computed what.
-        case otherEngines(fromStep: Int, isAdmitting: Bool)
-        /// The step that the run continues from, and newer checkpoints that cannot be used.
-        case resumed(step: Int, rejected: [TrainingError])
-        /// Why ledger and metrics do not prove the steps so far.
-        case ledgerDoubted(TrainingError)
-        /// The kept adapter was missing and was written again from the checkpoint of its step.
-        case adapterRestored(step: Int)
-        case step(StepMetrics, stepCount: Int)
-        case validation(ValidationMetrics, isBest: Bool)
-        case sample(SampleMetrics)
-        case checkpoint(step: Int, path: String)
-        case stoppedEarly(step: Int, best: Int)
-        /// What the losses so far usually mean.
-        case noticed(EarlyWarning.Finding)
-    }
-
-    /// How a run ended.
-    package struct Outcome: Sendable, Equatable {
-        package var step: Int
-        /// false: interrupted; the checkpoint of `step` holds everything.
-        package var isComplete: Bool
-        /// Of the adapter that was kept.
-        package var bestValidationLoss: Double?
-        /// The step whose adapter was kept: the best one, or the last without validation.
-        package var keptStep: Int
-        /// How it does beside what the run began with; nil: that was not measured.
-        package var improvement: Improvement?
-    }
-
     let job: TrainingJob
     let directory: RunDirectory
     let source: any StepSource
+    let stepper: any Stepper
     let report: (Event) throws -> Void
     /// Asked before the first step and after every one; true ends the run, with a checkpoint after a step.
     let shouldStop: () -> Bool
-    /// The time, used in the metrics alone.
-    private let now: () -> ContinuousClock.Instant
+    let settings: LoopSettings
 
-    var parameters: [Float]
-    var optimizer: AdamW
-    private let otherRate: RateFactor?
     var stopping: EarlyStopping
     /// The validation before the first step; nil: there was none, and its loss is not known.
     var start: Improvement.Score?
     /// nil: nothing is said of the losses.
     var warning: EarlyWarning?
-    /// Of a run with local steps; `optimizer` is not used then.
-    var local: LocalProgress?
     var step = 0
     /// The step of the newest checkpoint that is durable.
     var savedStep: Int?
     let writer: CheckpointWriter
-    /// Whether workers with other engines may compute.
-    let admitsOtherEngines: Bool
-    /// The first step for which that was so, in this process or an earlier one.
+    /// The first step for which workers with other engines were admitted, in this process or an earlier one.
     var otherEnginesFrom: Int?
     /// Who has computed what the loss reads of the base model, until it is in the ledger.
     var references: [GroupEntry]
@@ -81,34 +38,29 @@ package struct TrainingLoop {
 
     /// Continues the run from its newest good checkpoint, or begins it.
     ///
-    /// With `admitsOtherEngines`, run.json says so before anything is computed.
+    /// If `settings` admit other engines, run.json says so before anything is computed.
     ///
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
         job: TrainingJob, directory: RunDirectory, source: any StepSource,
-        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
-        now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread,
-        admitsOtherEngines: Bool = false, references: [GroupEntry] = []
+        references: [GroupEntry] = [], settings: LoopSettings = LoopSettings(),
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
     ) throws {
-        (self.references, self.admitsOtherEngines) = (references, admitsOtherEngines)
         self.job = job
         self.directory = directory
         self.source = source
+        self.references = references
+        self.settings = settings
         self.report = report
         self.shouldStop = shouldStop
-        self.now = now
-        parameters = job.initial.values
+        stepper = job.stepper()
         (start, warning) = (job.knownStart, EarlyWarning(job))
-        local = LocalProgress(job)
-        otherRate = job.configuration.rateFactor(job.shape.layout)
-        optimizer = AdamW(
-            settings: job.configuration.adamW, count: local == nil ? parameters.count : 0)
         stopping = EarlyStopping(
             patience: job.configuration.earlyStopPatience,
             metric: job.configuration.usedBestMetric)
         writer = CheckpointWriter(
             store: directory.checkpoints, layout: job.shape.layout,
-            keeping: job.configuration.keepCheckpoints, beside: beside)
+            keeping: job.configuration.keepCheckpoints, beside: settings.beside)
         try takeUp()
     }
 
@@ -146,25 +98,14 @@ package struct TrainingLoop {
         let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
-            let began = now()
-            let rate = rates.rate(ofStep: planned.step * (job.plan.local?.steps ?? 1))
-            var sum: GradientSum
-            let entries: [LedgerEntry]
-            do {
-                (sum, entries) =
-                    try local == nil ? gradient(of: planned) : changes(of: planned)
-            } catch let stopped as SourceStopped {
-                try saveCommitted()
-                throw stopped
-            }
-            let norm =
-                try local == nil
-                ? update(&sum, learningRate: rate) { try ledger.append(entries) }
-                : follow(&sum, planned) { try ledger.append(entries) }
+            let began = settings.now()
+            let rate = rates.rate(ofStep: planned.step * stepper.scheduledPerStep)
+            var computed = try compute(planned)
+            let norm = try update(&computed, planned, learningRate: rate, ledger)
             step = planned.step
             let line = Self.metrics(
-                planned, sum, rate: rate, norm: norm,
-                seconds: (now() - began) / .seconds(1),
+                planned, computed.sum, rate: rate, norm: norm,
+                seconds: (settings.now() - began) / .seconds(1),
                 workers: source.workerCount, figures: source.takeFigures())
             try metrics.append(line)
             try report(.step(line, stepCount: job.plan.stepCount))
@@ -178,15 +119,14 @@ package struct TrainingLoop {
                 try writeSamples(metrics, epoch: planned.epoch)
             }
             let interrupted = shouldStop()
-            let isDue =
-                local.map { $0.history.round == step }
-                ?? Self.isDue(step, every: job.configuration.checkpointEvery)
-            if isDue || isJudged || interrupted {
+            if stepper.isSaveDue(after: step) || isJudged || interrupted {
                 try save(epoch: planned.epoch, formerStep: formerStep)
             }
             if interrupted && step < job.plan.stepCount {
                 // Without the logical workers' states nothing was saved.
-                guard canSave else { throw SourceStopped(reason: .interrupted) }
+                guard stepper.saved(after: step) != nil else {
+                    throw SourceStopped(reason: .interrupted)
+                }
                 return outcome(isComplete: false)
             }
         }
@@ -194,55 +134,114 @@ package struct TrainingLoop {
         return outcome(isComplete: true)
     }
 
-    /// All micro-batches of a step, summed in the tree's order.
-    private func gradient(
-        of planned: PlannedStep
-    ) throws -> (sum: GradientSum, entries: [LedgerEntry]) {
-        let microBatches = planned.microBatches(
-            of: job.training, groups: job.trainingGroups,
-            comparesAnswers: job.comparesAnswers)
-        return try StepSpoiled.repeating("step \(planned.step)") {
-            var tree = ReductionTree(count: microBatches.count)
-            var entries: [LedgerEntry] = []
-            try source.compute(.gradients(microBatches, parameters: parameters)) { result in
-                entries.append(LedgerEntry(step: planned.step, result))
-                tree.add(result.index, result.sum)
+    /// What the source has made of a step.
+    private struct Computed {
+        /// Of all micro-batches, in the tree's order.
+        var sum: GradientSum
+        let entries: [LedgerEntry]
+        /// Of logical workers.
+        let states: [Int: NamedState]
+    }
+
+    /// All results of a step. If the source stops, the last step that is complete is saved.
+    private mutating func compute(_ planned: PlannedStep) throws -> Computed {
+        let work = stepper.work(of: planned)
+        do {
+            return try StepSpoiled.repeating("step \(planned.step)") {
+                var tree = ReductionTree(count: work.count)
+                var entries: [LedgerEntry] = []
+                var states: [Int: NamedState] = [:]
+                try source.compute(work) { result in
+                    entries.append(LedgerEntry(step: planned.step, result))
+                    states[result.index] = result.state
+                    tree.add(result.index, result.sum)
+                }
+                guard let sum = tree.finish() else {
+                    preconditionFailure("a source delivers every result of a step")
+                }
+                return Computed(sum: sum, entries: entries, states: states)
             }
-            guard let sum = tree.finish() else {
-                preconditionFailure("a source delivers every micro-batch of a step")
-            }
-            return (sum, entries)
+        } catch let stopped as SourceStopped {
+            try saveCommitted()
+            throw stopped
         }
     }
 
-    /// One AdamW step with the mean gradient, made in place from `sum`'s, which is then released.
+    /// One step with the mean gradient, made in place from the sum's, which is then released.
     /// The step is in the ledger before anything changes.
     ///
-    /// - Returns: the gradient's norm before clipping.
+    /// - Returns: the gradient's norm, before it is clipped or coded.
     private mutating func update(
-        _ sum: inout GradientSum, learningRate: Double, record: () throws -> Void
+        _ computed: inout Computed, _ planned: PlannedStep, learningRate: Double,
+        _ ledger: borrowing Ledger
     ) throws -> Double {
-        let failing = optimizer.step + 1
-        guard sum.lossSum.isFinite else {
-            throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint())
+        guard computed.sum.lossSum.isFinite else {
+            throw TrainingError.lossNotFinite(
+                step: planned.step, lastCheckpoint: lastCheckpoint())
         }
-        var gradient: [Float] = []
-        swap(&gradient, &sum.gradient)
-        GradientNorm.divide(&gradient, by: sum.lossTokens)
-        let norm = GradientNorm.norm(of: gradient)
-        if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: gradient) {
+        var mean: [Float] = []
+        swap(&mean, &computed.sum.gradient)
+        GradientNorm.divide(&mean, by: stepper.divisor(of: computed.sum, planned))
+        let norm = GradientNorm.norm(of: mean)
+        if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: mean) {
             let entry = job.shape.layout.entries.last { $0.offset <= index }
             throw TrainingError.gradientNotFinite(
-                step: failing, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint())
+                step: planned.step, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint())
         }
-        GradientNorm.clip(&gradient, norm: norm, maximum: job.configuration.maxGradNorm)
-        try record()
-        optimizer.update(
-            &parameters, gradient: gradient, learningRate: learningRate, other: otherRate)
+        try ledger.append(computed.entries)
+        stepper.apply(
+            &mean, norm: norm, planned, learningRate: learningRate, states: computed.states,
+            source: source)
         return norm
     }
+}
 
-    private static func isDue(_ step: Int, every count: Int) -> Bool {
-        count > 0 && step % count == 0
+/// How a loop runs, besides what shapes its result.
+package struct LoopSettings: Sendable {
+    /// The time, used in the metrics alone.
+    package var now: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Where checkpoints are written.
+    package var beside = BesideRun.onThread
+    /// Whether workers with other engines may compute.
+    package var admitsOtherEngines = false
+
+    package init() {}
+}
+
+extension TrainingLoop {
+    /// What a loop reports as it goes.
+    package enum Event: Sendable {
+        /// run.json is of a version that did not record the digest of its rows, so they cannot be
+        /// compared. If texts begin with `beginToken` now, the rows differ.
+        case rowsNotRecorded(path: String, beginToken: String?)
+        /// From this step on workers with other engines compute, or did in an earlier process of this
+        /// run (`isAdmitting` is then false): the bits depend on who computed what.
+        case otherEngines(fromStep: Int, isAdmitting: Bool)
+        /// The step that the run continues from, and newer checkpoints that cannot be used.
+        case resumed(step: Int, rejected: [TrainingError])
+        /// Why ledger and metrics do not prove the steps so far.
+        case ledgerDoubted(TrainingError)
+        /// The kept adapter was missing and was written again from the checkpoint of its step.
+        case adapterRestored(step: Int)
+        case step(StepMetrics, stepCount: Int)
+        case validation(ValidationMetrics, isBest: Bool)
+        case sample(SampleMetrics)
+        case checkpoint(step: Int, path: String)
+        case stoppedEarly(step: Int, best: Int)
+        /// What the losses so far usually mean.
+        case noticed(EarlyWarning.Finding)
+    }
+
+    /// How a run ended.
+    package struct Outcome: Sendable, Equatable {
+        package var step: Int
+        /// false: interrupted; the checkpoint of `step` holds everything.
+        package var isComplete: Bool
+        /// Of the adapter that was kept.
+        package var bestValidationLoss: Double?
+        /// The step whose adapter was kept: the best one, or the last without validation.
+        package var keptStep: Int
+        /// How it does beside what the run began with; nil: that was not measured.
+        package var improvement: Improvement?
     }
 }

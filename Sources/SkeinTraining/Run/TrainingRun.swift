@@ -118,11 +118,11 @@ package struct TrainingRun: Sendable {
             return try RunEnding(stoppedBeforeFirstStep: directory)
         }
         var loop = try TrainingLoop(
-            job: referenced, directory: directory, source: source,
+            job: referenced, directory: directory, source: source, references: references,
             report: {
                 try report(.loop($0))
                 try warn(of: engine, report)
-            }, shouldStop: shouldStop, references: references)
+            }, shouldStop: shouldStop)
         try report(.ready)
         let begun = loop.step
         let outcome = try loop.run()

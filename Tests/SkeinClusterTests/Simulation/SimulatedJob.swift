@@ -91,14 +91,14 @@ final class SimulatedJob: Sendable {
         in store: VirtualStore, _ poison: Poison = Poison()
     ) throws -> TrainingLoop.Outcome {
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
+        var settings = LoopSettings()
+        settings.beside = BesideRun { work in
+            work()
+            return {}
+        }
         var loop = try TrainingLoop(
             job: job, directory: directory, source: StraightSource(model: model(poison)),
-            report: { _ in },
-            shouldStop: { false },
-            beside: BesideRun { work in
-                work()
-                return {}
-            })
+            settings: settings, report: { _ in }, shouldStop: { false })
         return try loop.run()
     }
 

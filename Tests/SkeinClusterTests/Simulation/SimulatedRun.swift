@@ -160,11 +160,12 @@ final class SimulatedRun: @unchecked Sendable {
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
         let shellHandle = ShellHandle(shell: shell, counts: counts)
+        var settings = LoopSettings()
+        settings.now = { [world] in world.instant }
+        settings.beside = BesideRun { [self] in beside($0) }
         let training = ClusterTraining(
             job: simulated.job, directory: directory, shellHandle: shellHandle, inbox: inbox,
-            log: log,
-            samples: .silent, now: { [world] in world.instant },
-            beside: BesideRun { [self] in beside($0) })
+            log: log, samples: .silent, settings: settings)
         let ending = try training.run(
             report: { [self] in try take($0) }, shouldStop: { false })
         shellHandle.finish(Leave(reason: .complete, detail: "the run is complete"))

@@ -286,28 +286,27 @@ import Testing
                 residence: .resident, positions: job.longestRow, threads: 1)
             let workers = try #require(job.logicalWorkers(engine))
             let workspace = DecoderWorkspace()
-            var progress = try #require(LocalProgress(job))
-            var saved: [LocalHistory] = [progress.history]
+            let stepper = LocalStepper(job, try #require(job.local))
+            var outer = stepper.outer
+            var saved: [LocalHistory] = [stepper.history]
             var state = LocalState(count: job.shape.layout.count)
             for planned in job.plan.steps().prefix(4) {
                 let work = try #require(job.localWork(1, in: planned))
                 let outcome = try #require(
                     workers.perform(
-                        work, parameters: progress.outer.parameters, state: state,
+                        work, parameters: outer.parameters, state: state,
                         workspace: workspace))
                 var average = outcome.sum.gradient
                 let payload = workers.settings.codec.pack(
                     &average, DeltaCodec.Address(seed: 0, round: planned.step, sender: 2))
-                var outer = progress.outer
                 workers.settings.outer.apply(average, to: &outer)
                 state = outcome.state
-                progress.outer = outer
                 for index in saved.indices { saved[index].averages.append(payload) }
                 let states = [LocalState(count: state.count), state]
                 saved.append(
                     LocalHistory(
                         round: planned.step, outer: outer, states: states,
-                        work: progress.history.work))
+                        work: stepper.history.work))
                 for history in saved {
                     let rebuilt = try workers.rebuild(
                         history.replay(of: 1), workspace: workspace)

@@ -74,13 +74,15 @@ import Testing
             residence: .resident, positions: job.longestRow, threads: 1)
         var log: [String] = []
         defer { events += log }
+        var settings = LoopSettings()
+        settings.admitsOtherEngines = admitting
         var loop = try TrainingLoop(
             job: job, directory: RunDirectory(path: output, resuming: resuming),
             source: Source(
                 own: InProcessSource(
                     job, engine: engine, threads: DecoderThreads(threadCount: 1)),
                 failingStep: failingStep, interruptsValidation: interruptsValidation,
-                judge: judge),
+                judge: judge), settings: settings,
             report: { event in
                 switch event {
                 case .resumed(let step, _): log.append("resumed \(step)")
@@ -97,7 +99,7 @@ import Testing
                 case .sample(let sample): log.append("sample \(sample.step) \(sample.prompt)")
                 case .validation, .stoppedEarly, .noticed: break
                 }
-            }, shouldStop: { false }, admitsOtherEngines: admitting)
+            }, shouldStop: { false })
         return try loop.run()
     }
 
