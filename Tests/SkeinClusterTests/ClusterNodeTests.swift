@@ -18,15 +18,15 @@ struct ClusterNodeTests {
 
         func coordinator(
             listen: String = "127.0.0.1:0", localWorkers: Int = 0, data: String = "rows.jsonl"
-        ) throws -> CoordinatorNode {
+        ) throws -> CoordinatorRun {
             let job = try TrainingJob(
                 configuration: configuration, modelPath: model,
                 dataPath: directory + "/" + data, version: "test")
-            return try CoordinatorNode(
+            return try CoordinatorRun(
                 job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
                 options: CoordinatorOptions(
                     listen: listen, token: nil, localWorkers: localWorkers),
-                version: "test", log: Log(), samples: .silent)
+                log: Log(), samples: .silent)
         }
     }
 

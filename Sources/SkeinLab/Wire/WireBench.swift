@@ -26,12 +26,12 @@ struct WireBench: Sendable {
     }
 
     private let load: WireLoad
-    private let server: CoordinatorServer
+    private let network: CoordinatorNetwork
     /// What people are shown of the run, and who shows it; nil: nobody can look.
     private let board = RunBoard()
     private let status: StatusServer?
     /// The bound address, `HOST:PORT`.
-    var address: String { server.address }
+    var address: String { network.address }
 
     /// Binds the port and begins to answer.
     ///
@@ -51,10 +51,10 @@ struct WireBench: Sendable {
         let name = try NetworkAddress(parsing: listen)
         var settings = CoordinatorSettings(minimumWorkers: load.workers, patience: patience)
         try settings.fit(ProcessFigures.connectionRoom())
-        server = try CoordinatorServer(
+        network = try CoordinatorNetwork(
             name, name.resolved(for: .listening), identity: Self.identity(load),
             options: CoordinatorOptions(listen: listen, token: nil), settings: settings, log: log)
-        server.show(on: board)
+        network.show(on: board)
         self.status = try status.map { [board] in
             try StatusServer(board: board, options: StatusOptions(listen: $0))
         }
@@ -67,7 +67,7 @@ struct WireBench: Sendable {
     /// network's thread.
     func statusSeconds() throws -> Double {
         guard let status else { return 0 }
-        return try status.processorSeconds() + server.viewSeconds()
+        return try status.processorSeconds() + network.viewSeconds()
     }
 
     /// Runs all steps once all workers are there, and tells them that the run is complete.
@@ -85,12 +85,14 @@ struct WireBench: Sendable {
     ) throws -> SHA256.Digest {
         defer {
             status?.stop()
-            server.farewell(Leave(reason: .complete, detail: "the run is complete"))
-            server.stop()
+            network.farewell(Leave(reason: .complete, detail: "the run is complete"))
+            network.stop()
         }
         let configuration = PreparedGradients.configuration(load.codec)
         var parameters = (0..<load.parameterCount).map { Float($0 % 1024 - 512) / 8192 }
-        let source = server.source(configuration, initial: parameters, shouldStop: shouldStop)
+        let source = network.source(
+            WorkRecipe(model: PreparedGradients.noModel, configuration), configuration,
+            initial: parameters, shouldStop: shouldStop)
         var optimizer = AdamW(settings: configuration.adamW, count: load.parameterCount)
         for step in 1...steps {
             let began = ContinuousClock.now
@@ -117,7 +119,7 @@ struct WireBench: Sendable {
             learningRate: 1e-4, gradientNorm: 1, seconds: seconds,
             tokensPerSecond: Double(tokens) / seconds, workers: load.workers)
         try board.note(.step(metrics, stepCount: steps))
-        server.note(board.progress)
+        network.note(board.progress)
     }
 
     /// What the training loop does in a step, without its files.

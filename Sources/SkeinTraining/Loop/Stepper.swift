@@ -28,7 +28,7 @@ protocol Stepper: AnyObject {
     ///   - planned: the step.
     ///   - learningRate: of this step.
     ///   - states: of the logical workers that took part.
-    ///   - source: told from what the next step starts, where it could not tell that itself.
+    ///   - source: is told what the next round starts from.
     func apply(
         _ mean: inout [Float], norm: Double, _ planned: PlannedStep, learningRate: Double,
         states: [Int: NamedState], source: any StepSource)
@@ -64,16 +64,14 @@ extension TrainingJob {
 final class AdamWStepper: Stepper {
     private(set) var parameters: [Float]
     private var optimizer: AdamW
-    private let configuration: TrainingConfiguration
     private let otherRate: RateFactor?
     private let job: TrainingJob
 
     init(_ job: TrainingJob) {
         self.job = job
-        configuration = job.configuration
         parameters = job.initial.values
-        otherRate = configuration.rateFactor(job.shape.layout)
-        optimizer = AdamW(settings: configuration.adamW, count: parameters.count)
+        otherRate = job.configuration.rateFactor(job.shape.layout)
+        optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
     }
 
     var state: [Float] { parameters }
@@ -95,13 +93,13 @@ final class AdamWStepper: Stepper {
         _ mean: inout [Float], norm: Double, _ planned: PlannedStep, learningRate: Double,
         states: [Int: NamedState], source: any StepSource
     ) {
-        GradientNorm.clip(&mean, norm: norm, maximum: configuration.maxGradNorm)
+        GradientNorm.clip(&mean, norm: norm, maximum: job.configuration.maxGradNorm)
         optimizer.update(
             &parameters, gradient: mean, learningRate: learningRate, other: otherRate)
     }
 
     func isSaveDue(after step: Int) -> Bool {
-        let interval = configuration.checkpointEvery
+        let interval = job.configuration.checkpointEvery
         return interval > 0 && step % interval == 0
     }
 
@@ -112,7 +110,7 @@ final class AdamWStepper: Stepper {
     func takeUp(_ checkpoint: Checkpoint, path: String) {
         parameters = checkpoint.parameters
         optimizer = AdamW(
-            settings: configuration.adamW, step: checkpoint.state.step,
+            settings: job.configuration.adamW, step: checkpoint.state.step,
             averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
     }
 }

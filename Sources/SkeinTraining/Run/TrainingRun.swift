@@ -91,49 +91,28 @@ package struct TrainingRun: Sendable {
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         // Before anything takes long, or makes room on a disk.
-        let recorded = try self.job.checkResume(in: directory)
+        try job.checkResume(in: directory)
         try directory.takeOver()
         let engine = try engine(compute, features: features, report: report)
-        let samples =
-            self.job.samplePrompts.isEmpty
-            ? nil : self.samples.maker(self.job, compute.threads.threadCount)
         let source = InProcessSource(
-            self.job, engine: engine, threads: compute.threads, turns: compute.turns,
-            samples: samples, shouldStop: shouldStop)
+            job, engine: engine, threads: compute.threads, turns: compute.turns,
+            samples: samples.maker(of: job, threads: compute.threads.threadCount),
+            shouldStop: shouldStop)
         try report(.loaded)
-        var referenced = self.job
-        let references: [GroupEntry]
-        do {
-            // In one turn: another run with the same rows then finds them kept.
-            references = try compute.turns.pass {
-                try References.attach(
-                    to: &referenced, cache: self.job.referenceCache,
-                    recorded: RecordedReferences(directory, recorded),
-                    reports: References.Reports(
-                        announce: { try report(.references($0)) },
-                        warn: { try report(.warning($0)) }),
-                    compute: { try source.logProbabilities(of: $0, recorded: $1, deliver: $2) })
-            }
-        } catch is SourceStopped {
-            return try RunEnding(stoppedBeforeFirstStep: directory)
-        }
-        var loop = try TrainingLoop(
-            job: referenced, directory: directory, source: source, references: references,
+        return try RunAssembly(
+            job: job, directory: directory, source: source, references: job.referenceCache,
+            turns: compute.turns
+        ).run(
             report: {
-                try report(.loop($0))
+                try report($0)
+                if case .loop = $0 { try warn(of: engine, report) }
+            }, shouldStop: shouldStop,
+            measure: { loop, outcome, begun in
                 try warn(of: engine, report)
-            }, shouldStop: shouldStop)
-        try report(.ready)
-        let begun = loop.step
-        let outcome = try loop.run()
-        try report(.trained)
-        let test = outcome.isComplete ? try loop.test() : nil
-        try warn(of: engine, report)
-        var ending = RunEnding(outcome: outcome, directory: directory, test: test)
-        guard measuresKept, KeptAccuracy.isDue(outcome, from: begun) else { return ending }
-        try report(.measuringKept)
-        ending.kept = try loop.keptAccuracy(engine, compute.threads, report, shouldStop)
-        return ending
+                guard measuresKept, KeptAccuracy.isDue(outcome, from: begun) else { return nil }
+                try report(.measuringKept)
+                return try loop.keptAccuracy(engine, compute.threads, report, shouldStop)
+            })
     }
 
     private func warn(of engine: MicroBatchEngine, _ report: (Event) throws -> Void) throws {

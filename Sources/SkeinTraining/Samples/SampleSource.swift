@@ -17,6 +17,11 @@ package struct SampleSource: Sendable {
         self.maker = maker
     }
 
+    /// What answers a job's prompts; nil: it has none.
+    package func maker(of job: TrainingJob, threads: Int?) -> (any SampleMaking)? {
+        job.samplePrompts.isEmpty ? nil : maker(job, threads)
+    }
+
     /// Leaves all prompts without an answer, and metrics.jsonl without their lines.
     package static let silent = SampleSource(bytes: { _ in 0 }, maker: { _, _ in Silent() })
 

@@ -17,6 +17,7 @@ final class SimulatedRun: @unchecked Sendable {
 
     static let address = "127.0.0.1:4011"
     static let token = [UInt8](repeating: 7, count: 32)
+    static let options = CoordinatorOptions(listen: address, token: token)
     /// A numeric address: nobody is asked.
     static let addresses: [SocketAddress] =
         (try? NetworkAddress(parsing: address).resolved(for: .dialling)) ?? []
@@ -163,10 +164,12 @@ final class SimulatedRun: @unchecked Sendable {
         var settings = LoopSettings()
         settings.now = { [world] in world.instant }
         settings.beside = BesideRun { [self] in beside($0) }
-        let training = ClusterTraining(
-            job: simulated.job, directory: directory, shellHandle: shellHandle, inbox: inbox,
-            log: log, samples: .silent, settings: settings)
-        let ending = try training.run(
+        let training = CoordinatorRun(
+            job: simulated.job, directory: directory,
+            network: CoordinatorNetwork(
+                shellHandle: shellHandle, inbox: inbox, address: Self.address, endThread: {}),
+            options: Self.options, settings: settings, log: log, samples: .silent)
+        let ending = try training.train(
             report: { [self] in try take($0) }, shouldStop: { false })
         shellHandle.finish(Leave(reason: .complete, detail: "the run is complete"))
         if !ending.outcome.isComplete { world.violate("the run ended before its plan") }
@@ -186,7 +189,7 @@ final class SimulatedRun: @unchecked Sendable {
         let shell = try Confined(to: loop) { [settings, log] in
             CoordinatorShell(
                 loop: loop, inbox: inbox, identity: identity,
-                options: CoordinatorOptions(listen: Self.address, token: Self.token),
+                options: Self.options,
                 settings: settings, counts: counts, log: log, randomness: randomness)
         }
         try shell.call { [self] in

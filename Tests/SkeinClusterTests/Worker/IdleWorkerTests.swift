@@ -60,10 +60,10 @@ struct IdleWorkerTests {
             let job = try TrainingJob(
                 configuration: configuration, modelPath: directory + "/tiny.gguf",
                 dataPath: directory + "/rows.jsonl", version: "test")
-            let node = try CoordinatorNode(
+            let node = try CoordinatorRun(
                 job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
-                version: "test", log: Log(), samples: .silent)
+                log: Log(), samples: .silent)
             let workers = try (0..<4).map {
                 try Worker(node.address, model: directory + "/tiny.gguf", name: "w\($0)")
             }

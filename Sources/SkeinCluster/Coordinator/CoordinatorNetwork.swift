@@ -5,14 +5,15 @@ import SkeinNetwork
 import SkeinTraining
 
 /// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.
-package struct CoordinatorServer: Sendable {
+package struct CoordinatorNetwork: Sendable {
     let shellHandle: ShellHandle
-    let inbox = RunInbox()
-    private let loop: EventLoop
-    private let modelDigest: [UInt8]
+    let inbox: RunInbox
     /// The bound address, `HOST:PORT`.
     package let address: String
+    let endThread: @Sendable () -> Void
+}
 
+extension CoordinatorNetwork {
     /// Binds the port and begins to answer.
     ///
     /// - Parameters:
@@ -27,23 +28,24 @@ package struct CoordinatorServer: Sendable {
         _ name: NetworkAddress, _ addresses: [SocketAddress], identity: RunIdentity,
         options: CoordinatorOptions, settings: CoordinatorSettings, log: Log
     ) throws {
-        modelDigest = identity.offer.modelDigest
+        let inbox = RunInbox()
         let room = ProcessFigures.connectionRoom()
         let counts = ShellCounts()
         let loop = try EventLoop(name: "skein-network")
-        self.loop = loop
         do {
-            let shell = try Confined(to: loop) { [inbox] in
+            let shell = try Confined(to: loop) {
                 CoordinatorShell(
                     loop: loop, inbox: inbox, identity: identity, options: options,
                     settings: settings, counts: counts, log: log)
             }
-            shellHandle = ShellHandle(shell: shell, counts: counts)
-            address = try shell.call { [shell] in
+            let address = try shell.call { [shell] in
                 $0.desk = shell
                 $0.connectionRoom = room
                 return try $0.listen(on: addresses, name: name).description
             }
+            self.init(
+                shellHandle: ShellHandle(shell: shell, counts: counts), inbox: inbox,
+                address: address, endThread: { loop.stop() })
         } catch {
             loop.stop()
             throw error
@@ -52,13 +54,12 @@ package struct CoordinatorServer: Sendable {
 
     /// The workers as a source of gradients for an adapter that begins with these numbers.
     package func source(
-        _ configuration: TrainingConfiguration, initial: [Float],
+        _ recipe: WorkRecipe, _ configuration: TrainingConfiguration, initial: [Float],
         shouldStop: @escaping @Sendable () -> Bool
     ) -> any StepSource {
         ClusterSource(
-            shellHandle: shellHandle, inbox: inbox,
-            recipe: WorkRecipe(model: modelDigest, configuration),
-            configuration: configuration, initial: initial, shouldStop: shouldStop)
+            shellHandle: shellHandle, inbox: inbox, recipe: recipe, configuration: configuration,
+            initial: initial, shouldStop: shouldStop)
     }
 
     /// Shows the cluster on a board from now on.
@@ -83,7 +84,7 @@ package struct CoordinatorServer: Sendable {
     }
 
     /// Ends the network's thread.
-    package func stop() { loop.stop() }
+    package func stop() { endThread() }
 }
 
 extension CoordinatorSettings {
