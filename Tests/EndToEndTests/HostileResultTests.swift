@@ -34,7 +34,7 @@ struct HostileResultTests {
             try TrainingConfiguration(json: offer.configuration, path: "offer"))
         let payload = codec.pack(&gradient, seed: 1, step: Int(lease.step), microBatch: 0)
         return WorkResult(
-            key: lease.key, attempt: lease.attempt, kind: lease.kind,
+            key: lease.key, attempt: lease.attempt, kind: lease.work.kind,
             tokens: UInt32(lease.rows.reduce(0) { $0 + $1.ids.count }),
             lossTokens: UInt32(
                 lease.rows.reduce(0) { $0 + $1.targets.reduce(0) { $0 + $1.count } }),

@@ -58,7 +58,7 @@ struct ReferenceRecordTests {
             var rows = 0
             for _ in 0..<lies {
                 let lease = try liar.lease()
-                #expect(lease.kind == .logProbabilities)
+                #expect(lease.work.kind == .logProbabilities)
                 let result = try result(for: lease, of: liar.offer, -1)
                 liar.say(.result(result))
                 #expect(try liar.answer(to: lease.key).verdict == .accepted)
@@ -120,7 +120,7 @@ struct ReferenceRecordTests {
             let liar = try HostilePeer(cluster.address, name: "liar")
             try liar.join()
             let lease = try liar.lease()
-            #expect(lease.kind == .logProbabilities)
+            #expect(lease.work.kind == .logProbabilities)
             liar.say(.result(try result(for: lease, of: liar.offer, -1)))
             let answer = try liar.answer(to: lease.key)
             #expect(answer.verdict == .refused)

@@ -63,14 +63,13 @@ final class ClusterSource: StepSource {
             guard let step = microBatches.first?.step else { return }
             let publication = own.withLock { $0.publisher.publish(parameters) }
             try run(
-                RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
-                publication: publication, pairs: pairs(microBatches[0].tokenShare), accept: deliver)
+                .step(step), .gradient(pairs(microBatches[0].tokenShare)), step: step,
+                rows: microBatches.map(\.rows), publication: publication, accept: deliver)
         case .round(let round):
             let publication = own.withLock { $0.publisher.publish(round.outer.values, by: nil) }
             try run(
-                RoundLabel.step(round.number), kind: .local, step: round.number,
-                rows: round.work.map(\.rows), publication: publication, local: round,
-                accept: deliver)
+                .step(round.number), .local(round), step: round.number,
+                rows: round.work.map(\.rows), publication: publication, accept: deliver)
         }
     }
 
@@ -91,8 +90,8 @@ final class ClusterSource: StepSource {
         return try StepSpoiled.repeating("the \(label)") {
             var results: [MicroBatchResult] = []
             try run(
-                label, kind: .evaluation, step: request.step, rows: groups,
-                publication: publication, pairs: pairs(share)
+                label, .evaluation(pairs(share)), step: request.step, rows: groups,
+                publication: publication
             ) { results.append($0) }
             return RecordedEvaluation(
                 groups: results.sorted { $0.index < $1.index }, rows: rows.count,
@@ -126,8 +125,8 @@ final class ClusterSource: StepSource {
         let publication = publish(
             settings == nil ? initial : OuterState(parameters: initial).values)
         try run(
-            .references, kind: .logProbabilities, step: 0, rows: groups, publication: publication,
-            recorded: recorded
+            .references, .logProbabilities(recorded: recorded), step: 0, rows: groups,
+            publication: publication
         ) { result in
             try deliver(
                 result.index,
@@ -173,18 +172,16 @@ final class ClusterSource: StepSource {
 
     /// One round from its opening to its last result.
     private func run(
-        _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: OuterRound? = nil,
-        pairs: RoundWork.Pairs? = nil, recorded: [GroupEntry?] = [],
-        accept: (MicroBatchResult) throws -> Void
+        _ label: RoundLabel, _ work: RoundWork.Work, step: Int, rows: [[TokenizedRow]],
+        publication: ParameterPublication, accept: (MicroBatchResult) throws -> Void
     ) throws {
         let number = own.withLock { own in
             own.round += 1
             return own.round
         }
         let round = RoundWork(
-            number: number, label: label, kind: kind, step: step, rows: rows,
-            publication: publication, local: local, pairs: pairs, recorded: recorded)
+            number: number, label: label, work: work, step: step, rows: rows,
+            publication: publication)
         shellHandle.open(round)
         defer { shellHandle.close(number) }
         let check = ResultCheck(
@@ -227,9 +224,11 @@ final class ClusterSource: StepSource {
                         ParameterPublisher.snapshot(values, of: publication), version: version)
                 }
             case .stateWanted(let peer, let key) where key.round == number:
-                guard let local, local.work.indices.contains(Int(key.index)) else { continue }
+                guard case .local(let outer) = work,
+                    outer.work.indices.contains(Int(key.index))
+                else { continue }
                 let replay = StateReplay(
-                    key, local.history, scheduledSteps: local.work[0].scheduledSteps)
+                    key, outer.history, scheduledSteps: outer.work[0].scheduledSteps)
                 shellHandle.bring(EncodedMessage(.stateReplay(replay)), to: peer, for: key)
             case .failed(let error):
                 if isWaiting {

@@ -81,7 +81,8 @@ struct ResultCheck: Sendable {
     private func open(_ received: ReceivedResult) -> Opening {
         let result = received.result
         let index = Int(result.key.index)
-        guard round.expected.indices.contains(index), result.kind == round.kind else {
+        guard round.expected.indices.contains(index), result.kind == round.work.kind
+        else {
             return .refused(detail: "there is no such work in this round")
         }
         let expected = round.expected[index]
@@ -103,13 +104,27 @@ struct ResultCheck: Sendable {
                 detail: "it was computed from other parameters, rows or options than those of its "
                     + "lease")
         }
-        if round.kind == .local { return openLocal(received, digest, inputs, index) }
-        if round.kind == .logProbabilities {
-            let payload = received.result.payload
+        switch round.work {
+        case .gradient:
+            do {
+                let gradient = try codec.unpack(result.payload, count: parameterCount)
+                return .open(
+                    Opened(received: received, digest: digest, inputs: inputs, gradient: gradient))
+            } catch {
+                let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
+                return .refused(detail: "its gradient cannot be unpacked: \(reason)")
+            }
+        case .evaluation:
+            return result.payload.isEmpty
+                ? .open(
+                    Opened(received: received, digest: digest, inputs: inputs, gradient: []))
+                : .refused(detail: "an evaluation has no gradient")
+        case .local(let outer): return openLocal(received, digest, inputs, outer, index)
+        case .logProbabilities:
             let count = round.rows[index].count
-            guard let values = LogProbabilityPayload.values(payload, count: count),
-                SHA256.digest(of: payload) == digest,
-                received.result.lossSum.bitPattern == (-values.reduce(0, +)).bitPattern
+            guard let values = LogProbabilityPayload.values(result.payload, count: count),
+                SHA256.digest(of: result.payload) == digest,
+                result.lossSum.bitPattern == (-values.reduce(0, +)).bitPattern
             else {
                 return .refused(detail: "its log-probabilities are not those of \(count) rows")
             }
@@ -118,31 +133,17 @@ struct ResultCheck: Sendable {
                     received: received, digest: digest, inputs: inputs, gradient: [],
                     logProbabilities: values))
         }
-        guard round.kind == .gradient else {
-            return result.payload.isEmpty
-                ? .open(
-                    Opened(received: received, digest: digest, inputs: inputs, gradient: []))
-                : .refused(detail: "an evaluation has no gradient")
-        }
-        do {
-            let gradient = try codec.unpack(result.payload, count: parameterCount)
-            return .open(
-                Opened(received: received, digest: digest, inputs: inputs, gradient: gradient))
-        } catch {
-            let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
-            return .refused(detail: "its gradient cannot be unpacked: \(reason)")
-        }
     }
 
     /// The same for a logical worker's result: its change, and its state if the round wants it.
     private func openLocal(
-        _ received: ReceivedResult, _ digest: SHA256.Digest, _ inputs: WorkInputs, _ index: Int
+        _ received: ReceivedResult, _ digest: SHA256.Digest, _ inputs: WorkInputs,
+        _ outer: OuterRound, _ index: Int
     ) -> Opening {
-        guard let local, let leased = round.local,
-            let payload = LocalPayload(received.result.payload),
+        guard let local, let payload = LocalPayload(received.result.payload),
             let name = SHA256.Digest(payload.name)
         else { return .refused(detail: "its payload is not that of local steps") }
-        let (work, wantsState) = (leased.work[index], leased.wantsState[index])
+        let (work, wantsState) = (outer.work[index], outer.wantsState[index])
         guard payload.state.isEmpty != wantsState else {
             return .refused(
                 detail: wantsState ? "it does not bring its state" : "nobody asked for its state")
@@ -172,9 +173,12 @@ struct ResultCheck: Sendable {
     /// Checks the hash and the numbers; `digest` is SHA-256 of the unpacked gradient.
     private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
         let (result, gradient) = (opened.received.result, opened.gradient)
-        let hasGradient = round.kind == .gradient || round.kind == .local
-        if hasGradient, digest != opened.digest {
-            return .refused(detail: "its SHA-256 is not that of its gradient")
+        switch round.work {
+        case .gradient, .local:
+            guard digest == opened.digest else {
+                return .refused(detail: "its SHA-256 is not that of its gradient")
+            }
+        case .evaluation, .logProbabilities: break
         }
         var checked = MicroBatchResult(
             index: Int(result.key.index),
@@ -188,9 +192,7 @@ struct ResultCheck: Sendable {
         if let value = opened.logProbabilities.first(where: { !$0.isFinite || $0 > 0 }) {
             return .doubtful(checked, detail: "a log-probability is \(value)")
         }
-        if round.kind == .logProbabilities, round.recorded.indices.contains(checked.index),
-            let recorded = round.recorded[checked.index]
-        {
+        if case .logProbabilities(let entries) = round.work, let recorded = entries[checked.index] {
             if recorded.valuesDigest == "\(opened.digest)" {
                 return .accepted(checked, isRecorded: true)
             }

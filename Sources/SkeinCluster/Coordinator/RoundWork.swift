@@ -13,18 +13,39 @@ struct RoundWork: Sendable {
 
     let number: UInt64
     let label: RoundLabel
-    let kind: WorkKind
+    let work: Work
     let step: Int
     /// Rows of each piece of work.
     let rows: [[TokenizedRow]]
     let expected: [Expected]
     let publication: ParameterPublication
-    /// Of a round with local steps.
-    let local: OuterRound?
-    /// Of a round whose loss compares answers.
-    let pairs: Pairs?
-    /// What the run has recorded of each piece, from an earlier start; empty: of none.
-    let recorded: [GroupEntry?]
+
+    /// What is computed from the rows.
+    enum Work: Sendable {
+        /// With `Pairs` in a run whose loss compares answers.
+        case gradient(Pairs?)
+        case evaluation(Pairs?)
+        case local(OuterRound)
+        /// `recorded`: what the run has recorded of each piece, from an earlier start.
+        case logProbabilities(recorded: [GroupEntry?])
+
+        var kind: WorkKind {
+            switch self {
+            case .gradient: .gradient
+            case .evaluation: .evaluation
+            case .local: .local
+            case .logProbabilities: .logProbabilities
+            }
+        }
+
+        /// Whether rows come in pairs of answers.
+        fileprivate var comparesAnswers: Bool {
+            switch self {
+            case .gradient(let pairs), .evaluation(let pairs): pairs != nil
+            case .local, .logProbabilities: false
+            }
+        }
+    }
 
     /// How answers are compared.
     struct Pairs: Sendable {
@@ -33,24 +54,19 @@ struct RoundWork: Sendable {
     }
 
     init(
-        number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication, local: OuterRound? = nil, pairs: Pairs? = nil,
-        recorded: [GroupEntry?] = []
+        number: UInt64, label: RoundLabel, work: Work, step: Int, rows: [[TokenizedRow]],
+        publication: ParameterPublication
     ) {
-        precondition(recorded.isEmpty || recorded.count == rows.count, "one entry for each piece")
-        self.local = local
-        self.recorded = recorded
-        self.pairs = pairs
         self.number = number
         self.label = label
-        self.kind = kind
+        self.work = work
         self.step = step
         self.rows = rows
         expected = rows.map { rows in
             Expected(
                 tokens: rows.reduce(0) { $0 + $1.ids.count },
-                lossTokens: pairs == nil
-                    ? rows.reduce(0) { $0 + $1.lossTokenCount } : rows.count / 2)
+                lossTokens: work.comparesAnswers
+                    ? rows.count / 2 : rows.reduce(0) { $0 + $1.lossTokenCount })
         }
         self.publication = publication
     }
@@ -70,9 +86,9 @@ struct RoundWork: Sendable {
 
     /// The round as the coordinator's state sees it.
     var forState: RoundPlan {
-        RoundPlan(
-            number: number, label: label, costs: expected.map(\.tokens),
-            replay: local?.history.averages.count)
+        var plan = RoundPlan(number: number, label: label, costs: expected.map(\.tokens))
+        if case .local(let round) = work { plan.replay = round.history.averages.count }
+        return plan
     }
 
     /// All that the result of the work at `index` is computed from.
@@ -80,24 +96,23 @@ struct RoundWork: Sendable {
         guard let parameters = SHA256.Digest(publication.digest) else {
             preconditionFailure("the publisher names parameters by a SHA-256")
         }
-        let tokenShare = pairs?.tokenShare ?? 0
-        switch kind {
-        case .gradient:
+        switch work {
+        case .gradient(let pairs):
             return WorkInputs(
                 recipe, parameters: parameters,
                 gradientOf: MicroBatch(
-                    step: step, index: index, rows: rows[index], tokenShare: tokenShare))
-        case .evaluation:
+                    step: step, index: index, rows: rows[index],
+                    tokenShare: pairs?.tokenShare ?? 0))
+        case .evaluation(let pairs):
             return WorkInputs(
                 recipe, parameters: parameters, lossOf: rows[index], index: index,
-                afterStep: step, tokenShare: tokenShare)
+                afterStep: step, tokenShare: pairs?.tokenShare ?? 0)
         case .logProbabilities:
             return WorkInputs(recipe, parameters: parameters, referencesOf: rows[index])
-        case .local:
-            guard let local else { preconditionFailure("a round with local steps has its work") }
-            let work = local.work[index]
+        case .local(let round):
+            let work = round.work[index]
             return WorkInputs(
-                recipe, parameters: parameters, work: work, state: local.starts[work.worker])
+                recipe, parameters: parameters, work: work, state: round.starts[work.worker])
         }
     }
 
@@ -105,21 +120,30 @@ struct RoundWork: Sendable {
     func grant(_ index: Int, attempt: UInt32) -> LeaseGrant {
         LeaseGrant(
             key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
-            kind: kind, step: UInt32(truncatingIfNeeded: step),
+            work: leased(index), step: UInt32(truncatingIfNeeded: step),
             parameterVersion: publication.version, parameterDigest: publication.digest,
-            rows: rows[index].map { LeaseGrant.Row($0) },
-            local: local.map { local in
-                let work = local.work[index]
-                return LocalLease(
-                    state: local.starts[work.worker]?.bytes ?? LocalLease.noState,
-                    wantsState: local.wantsState[index],
-                    scheduledSteps: UInt64(work.scheduledSteps), steps: work.sizes)
-            },
-            pairs: pairs.map { pairs in
+            rows: rows[index].map { LeaseGrant.Row($0) })
+    }
+
+    private func leased(_ index: Int) -> LeaseGrant.Work {
+        func lease(_ pairs: Pairs?) -> PairLease? {
+            pairs.map {
                 PairLease(
-                    tokenShare: pairs.tokenShare,
-                    references: pairs.hasReferences
-                        ? rows[index].map { $0.reference ?? .nan } : [])
-            })
+                    tokenShare: $0.tokenShare,
+                    references: $0.hasReferences ? rows[index].map { $0.reference ?? .nan } : [])
+            }
+        }
+        switch work {
+        case .gradient(let pairs): return .gradient(lease(pairs))
+        case .evaluation(let pairs): return .evaluation(lease(pairs))
+        case .logProbabilities: return .logProbabilities
+        case .local(let round):
+            let work = round.work[index]
+            return .local(
+                LocalLease(
+                    state: round.starts[work.worker]?.bytes ?? LocalLease.noState,
+                    wantsState: round.wantsState[index],
+                    scheduledSteps: UInt64(work.scheduledSteps), steps: work.sizes))
+        }
     }
 }

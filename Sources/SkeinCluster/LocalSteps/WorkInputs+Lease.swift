@@ -15,23 +15,19 @@ extension WorkInputs {
             preconditionFailure("a lease names its parameters by 32 bytes")
         }
         let (step, index) = (Int(lease.step), Int(lease.key.index))
-        let tokenShare = lease.pairs?.tokenShare ?? 0
-        switch lease.kind {
-        case .gradient:
+        switch lease.work {
+        case .gradient(let pairs):
             self.init(
                 recipe, parameters: parameters,
                 gradientOf: MicroBatch(
-                    step: step, index: index, rows: rows, tokenShare: tokenShare))
-        case .evaluation:
+                    step: step, index: index, rows: rows, tokenShare: pairs?.tokenShare ?? 0))
+        case .evaluation(let pairs):
             self.init(
                 recipe, parameters: parameters, lossOf: rows, index: index, afterStep: step,
-                tokenShare: tokenShare)
+                tokenShare: pairs?.tokenShare ?? 0)
         case .logProbabilities:
             self.init(recipe, parameters: parameters, referencesOf: rows)
-        case .local:
-            guard let local = lease.local else {
-                preconditionFailure("a lease of local steps says how they are cut")
-            }
+        case .local(let local):
             let work = LocalWork(
                 round: step, worker: index, stepsDone: 0,
                 scheduledSteps: Int(clamping: local.scheduledSteps), rows: rows,

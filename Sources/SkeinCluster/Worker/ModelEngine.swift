@@ -174,7 +174,7 @@ final class ModelEngine: LeaseEngine {
     ) throws -> WorkResult? {
         let lease = job.lease
         let rows = try checked(lease)
-        if lease.kind == .logProbabilities, !recipe.referencesReadParameters {
+        if case .logProbabilities = lease.work, !recipe.referencesReadParameters {
             return logProbabilities(job, rows, nil, workspace, place)
         }
         while true {
@@ -185,14 +185,15 @@ final class ModelEngine: LeaseEngine {
             // Ask for it in full; the next time the store waits until it is there.
             case .unusable(let version): needParameters(version)
             case .parameters(let values):
-                switch lease.kind {
+                switch lease.work {
                 case .gradient where local == nil:
                     return gradient(job, rows, values, workspace, place)
+                case .gradient: throw otherKind(lease)
                 case .evaluation:
                     return loss(job, rows, Array(values[..<parameterCount]), workspace, place)
-                case .gradient, .local:
+                case .local(let steps):
                     return try localSteps(
-                        job, rows, values, workspace, place, needState: needState)
+                        job, steps, rows, values, workspace, place, needState: needState)
                 case .logProbabilities:
                     return logProbabilities(
                         job, rows, Array(values[..<parameterCount]), workspace, place)
@@ -209,7 +210,7 @@ final class ModelEngine: LeaseEngine {
         let packed = engine.packedGradient(
             of: MicroBatch(
                 step: Int(lease.step), index: Int(lease.key.index), rows: rows,
-                tokenShare: lease.pairs?.tokenShare ?? 0),
+                tokenShare: lease.work.pairs?.tokenShare ?? 0),
             parameters: values, workspace: workspace, place: place, progress: job.progress)
         guard let packed else { return nil }
         let (result, sum) = (packed.result, packed.result.sum)
@@ -222,14 +223,12 @@ final class ModelEngine: LeaseEngine {
 
     /// Computes what a logical worker does in a round.
     private func localSteps(
-        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ job: LeaseJob, _ steps: LocalLease, _ rows: [TokenizedRow], _ values: [Float],
         _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?,
         needState: (WorkKey) -> Void
     ) throws -> WorkResult? {
         let lease = job.lease
-        guard let local, let steps = lease.local else {
-            throw unusable("it is not of the kind that this run has", lease)
-        }
+        guard let local else { throw otherKind(lease) }
         local.held.states.dropUnused(in: Int(lease.step))
         guard
             let (state, isRebuilt) = try state(
@@ -311,7 +310,7 @@ final class ModelEngine: LeaseEngine {
     ) -> WorkResult? {
         let lease = job.lease
         let loss = engine.loss(
-            of: rows, tokenShare: lease.pairs?.tokenShare ?? 0, parameters: values,
+            of: rows, tokenShare: lease.work.pairs?.tokenShare ?? 0, parameters: values,
             workspace: workspace, place: place, progress: job.progress)
         guard let loss else { return nil }
         return WorkResult(
@@ -349,14 +348,18 @@ final class ModelEngine: LeaseEngine {
     /// The rows of a lease, with their references, checked so that the decoder can compute each of them.
     private func checked(_ lease: LeaseGrant) throws -> [TokenizedRow] {
         var rows = try checked(lease.rows, of: lease)
-        let comparesLoss = lease.kind == .gradient || lease.kind == .evaluation
-        guard comparesLoss, let preference = engine.preference else {
-            guard lease.pairs == nil else {
+        let pairs: PairLease?
+        switch lease.work {
+        case .gradient(let found), .evaluation(let found): pairs = found
+        case .local, .logProbabilities: return rows
+        }
+        guard let preference = engine.preference else {
+            guard pairs == nil else {
                 throw unusable("it has pairs of answers, and the run's loss compares none", lease)
             }
             return rows
         }
-        guard let pairs = lease.pairs else {
+        guard let pairs else {
             throw unusable("it does not say how its answers are compared", lease)
         }
         guard pairs.references.isEmpty == (preference.kind != .dpo) else {
@@ -364,6 +367,10 @@ final class ModelEngine: LeaseEngine {
         }
         for (index, value) in pairs.references.enumerated() { rows[index].reference = value }
         return rows
+    }
+
+    private func otherKind(_ lease: LeaseGrant) -> NodeError {
+        unusable("it is not of the kind that this run has", lease)
     }
 
     private func unusable(_ detail: String, _ lease: LeaseGrant) -> NodeError {

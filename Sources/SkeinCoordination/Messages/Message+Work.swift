@@ -30,7 +30,7 @@ package struct LeaseGrant: Sendable, Equatable {
     package var key: WorkKey
     /// How often this work has been leased, from 1.
     package var attempt: UInt32
-    package var kind: WorkKind
+    package var work: Work
     /// The optimizer step, from 1: addresses random numbers.
     package var step: UInt32
     /// The parameters to compute with.
@@ -38,10 +38,32 @@ package struct LeaseGrant: Sendable, Equatable {
     /// Their SHA-256: a worker that has others under this version does not compute.
     package var parameterDigest: [UInt8]
     package var rows: [Row]
-    /// How the rows are computed, of `WorkKind.local` alone.
-    package var local: LocalLease?
-    /// How the loss is that of pairs of answers: of a run whose loss compares them.
-    package var pairs: PairLease?
+
+    /// What is computed from the rows, and what that needs besides them.
+    package enum Work: Sendable, Equatable {
+        /// With `PairLease` of a run whose loss compares answers.
+        case gradient(PairLease?)
+        case evaluation(PairLease?)
+        case local(LocalLease)
+        case logProbabilities
+
+        package var kind: WorkKind {
+            switch self {
+            case .gradient: .gradient
+            case .evaluation: .evaluation
+            case .local: .local
+            case .logProbabilities: .logProbabilities
+            }
+        }
+
+        /// How the loss is that of pairs of answers; nil: it is not.
+        package var pairs: PairLease? {
+            switch self {
+            case .gradient(let pairs), .evaluation(let pairs): pairs
+            case .local, .logProbabilities: nil
+            }
+        }
+    }
 
     /// A tokenized row.
     package struct Row: Sendable, Equatable {
@@ -59,17 +81,12 @@ package struct LeaseGrant: Sendable, Equatable {
     }
 
     package init(
-        key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
-        parameterDigest: [UInt8], rows: [Row], local: LocalLease? = nil, pairs: PairLease? = nil
+        key: WorkKey, attempt: UInt32, work: Work, step: UInt32, parameterVersion: UInt64,
+        parameterDigest: [UInt8], rows: [Row]
     ) {
-        precondition((kind == .local) == (local != nil), "a lease of local steps says how")
-        precondition(
-            pairs == nil || kind == .gradient || kind == .evaluation, "only losses compare answers")
-        self.pairs = pairs
-        self.local = local
         self.key = key
         self.attempt = attempt
-        self.kind = kind
+        self.work = work
         self.step = step
         self.parameterVersion = parameterVersion
         self.parameterDigest = parameterDigest

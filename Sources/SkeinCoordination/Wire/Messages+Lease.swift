@@ -9,7 +9,6 @@ extension LeaseGrant: WireCodable {
         guard let kind = WorkKind(rawValue: coded & ~Self.pairsFlag) else {
             throw .badValue(reader.type, field: "kind", found: UInt64(coded))
         }
-        self.kind = kind
         let comparesAnswers = coded & Self.pairsFlag != 0
         guard !comparesAnswers || kind == .gradient || kind == .evaluation else {
             throw .badValue(reader.type, field: "kind", found: UInt64(coded))
@@ -17,25 +16,43 @@ extension LeaseGrant: WireCodable {
         step = try reader.integer("step")
         parameterVersion = try reader.integer("parameter version")
         parameterDigest = try reader.fixed("parameter digest", 32)
-        local = kind == .local ? try LocalLease(head: &reader) : nil
-        rows = try Row.list(from: &reader)
+        switch kind {
+        case .gradient, .evaluation:
+            rows = try Self.rows(from: &reader)
+            let pairs = comparesAnswers ? try PairLease(from: &reader, rows: rows.count) : nil
+            work = kind == .gradient ? .gradient(pairs) : .evaluation(pairs)
+        case .local:
+            var local = try LocalLease(head: &reader)
+            rows = try Self.rows(from: &reader)
+            local.steps = try LocalLease.steps(from: &reader, rows: rows.count)
+            work = .local(local)
+        case .logProbabilities:
+            rows = try Self.rows(from: &reader)
+            work = .logProbabilities
+        }
+    }
+
+    private static func rows(from reader: inout ByteReader) throws(WireError) -> [Row] {
+        let rows = try Row.list(from: &reader)
         guard !rows.isEmpty else { throw .badValue(reader.type, field: "rows", found: 0) }
-        if local != nil { local?.steps = try LocalLease.steps(from: &reader, rows: rows.count) }
-        pairs = comparesAnswers ? try PairLease(from: &reader, rows: rows.count) : nil
+        return rows
     }
 
     func write(to writer: inout ByteWriter) {
         key.write(to: &writer)
         writer.integer(attempt)
-        writer.integer(kind.rawValue | (pairs == nil ? 0 : Self.pairsFlag))
+        writer.integer(work.kind.rawValue | (work.pairs == nil ? 0 : Self.pairsFlag))
         writer.integer(step)
         writer.integer(parameterVersion)
         writer.fixed(parameterDigest, 32)
-        local?.writeHead(to: &writer)
+        if case .local(let local) = work { local.writeHead(to: &writer) }
         writer.count(rows.count)
         for row in rows { row.write(to: &writer) }
-        if let local { LocalLease.write(local.steps, to: &writer) }
-        pairs?.write(to: &writer)
+        switch work {
+        case .gradient(let pairs), .evaluation(let pairs): pairs?.write(to: &writer)
+        case .local(let local): LocalLease.write(local.steps, to: &writer)
+        case .logProbabilities: break
+        }
     }
 
     /// Set in the kind of a lease that a `PairLease` ends.

@@ -11,7 +11,7 @@ struct ResultCheckTests {
     private static let count = 1000
     private static let recipe = WorkRecipe(model: [], TrainingConfiguration.fixed)
     private static let round = RoundWork(
-        number: 7, label: .step(3), kind: .gradient, step: 3,
+        number: 7, label: .step(3), work: .gradient(nil), step: 3,
         rows: (0..<4).map { index in
             [TokenizedRow(number: index, ids: [1, 2, 3, 4], targets: [1..<4])]
         },
@@ -70,10 +70,10 @@ struct ResultCheckTests {
     func inputs() {
         func digest(
             _ recipe: WorkRecipe, parameters: UInt8 = 4, step: Int = 3, row: Int = 0,
-            ids: [Int32] = [1, 2, 3, 4], kind: WorkKind = .gradient
+            ids: [Int32] = [1, 2, 3, 4], work: RoundWork.Work = .gradient(nil)
         ) -> [UInt8] {
             RoundWork(
-                number: 9, label: .step(step), kind: kind, step: step,
+                number: 9, label: .step(step), work: work, step: step,
                 rows: [[TokenizedRow(number: row, ids: ids, targets: [1..<4])]],
                 publication: ParameterPublication(
                     version: 2, digest: [UInt8](repeating: parameters, count: 32), bases: [],
@@ -88,8 +88,8 @@ struct ResultCheckTests {
             digest(WorkRecipe(model: [1], TrainingConfiguration.fixed)),
             digest(WorkRecipe(model: [], options)), digest(Self.recipe, parameters: 5),
             digest(Self.recipe, step: 4), digest(Self.recipe, row: 1),
-            digest(Self.recipe, ids: [1, 2, 3, 5]), digest(Self.recipe, kind: .evaluation),
-            digest(Self.recipe, kind: .logProbabilities),
+            digest(Self.recipe, ids: [1, 2, 3, 5]), digest(Self.recipe, work: .evaluation(nil)),
+            digest(Self.recipe, work: .logProbabilities(recorded: [nil])),
             Self.round.inputs(1, Self.recipe).digest.bytes,
         ]
         #expect(Set(others + [good]).count == others.count + 1)
@@ -115,9 +115,9 @@ struct ResultCheckTests {
                 .reference(of: .training), step: 0, group: 0, worker: "first", attempt: 1,
                 tokens: 4, lossTokens: 3, lossSum: 2.5, valuesDigest: recorded, inputsDigest: "")
             let round = RoundWork(
-                number: 7, label: .references, kind: .logProbabilities, step: 0,
-                rows: [Self.round.rows[0]], publication: Self.round.publication,
-                recorded: recorded == nil ? [nil] : [entry])
+                number: 7, label: .references,
+                work: .logProbabilities(recorded: recorded == nil ? [nil] : [entry]), step: 0,
+                rows: [Self.round.rows[0]], publication: Self.round.publication)
             let check = ResultCheck(
                 round: round, recipe: Self.recipe, codec: .fp32, parameterCount: Self.count)
             return text(

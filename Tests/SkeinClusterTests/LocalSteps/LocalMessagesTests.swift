@@ -80,7 +80,7 @@ struct LocalMessagesTests {
         func job(_ publication: ParameterPublication) -> LeaseJob {
             LeaseJob(
                 lease: LeaseGrant(
-                    key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
+                    key: WorkKey(round: 1, index: 0), attempt: 1, work: .gradient(nil), step: 1,
                     parameterVersion: publication.version, parameterDigest: publication.digest,
                     rows: []), start: [1])
         }
@@ -133,8 +133,8 @@ struct LocalMessagesTests {
                     round: 3, outer: Self.outer, states: [], work: { _, _ in nil }))
             var publisher = ParameterPublisher()
             let leased = RoundWork(
-                number: 1, label: .step(4), kind: .local, step: 4, rows: [Self.work.rows],
-                publication: publisher.publish(Self.outer.values, by: nil), local: round)
+                number: 1, label: .step(4), work: .local(round), step: 4, rows: [Self.work.rows],
+                publication: publisher.publish(Self.outer.values, by: nil))
             var values: [Float] = [1, -1, 0, 0.5, 0]
             let packed = settings.codec.pack(
                 &values, DeltaCodec.Address(seed: 0, round: 4, sender: 1))

@@ -103,7 +103,7 @@ struct MadeUpModel: Sendable {
             TokenizedRow(number: Int($0.number), ids: $0.ids, targets: $0.targets)
         }
         let tokens = UInt32(rows.reduce(0) { $0 + $1.ids.count })
-        guard lease.kind == .gradient else {
+        guard case .gradient = lease.work else {
             let loss = loss(
                 of: rows, parameters: parameters, afterStep: Int(lease.step),
                 isFirst: lease.key.index == 0)

@@ -112,7 +112,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         of job: LeaseJob, _ needState: (WorkKey) -> Void
     ) -> Bool {
         if askedStart != job.start { (askedStart, asked, replays) = (job.start, [:], [:]) }
-        guard let local = job.lease.local, local.state != LocalLease.noState,
+        guard case .local(let local) = job.lease.work, local.state != LocalLease.noState,
             let name = SHA256.Digest(local.state), states.state(name) == nil,
             replays[job.lease.key] == nil
         else { return true }
@@ -179,9 +179,11 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
                 return goOn(job, values, each: seconds, ended)
             }
             let result =
-                job.lease.local.map { localResult(of: job.lease, $0, values) }
-                ?? model.result(
-                    of: job.lease, parameters: Array(values[..<model.count]))
+                if case .local(let steps) = job.lease.work {
+                    localResult(of: job.lease, steps, values)
+                } else {
+                    model.result(of: job.lease, parameters: Array(values[..<model.count]))
+                }
             ended(.success(worker.spoiled(result)))
         }
     }

@@ -28,7 +28,7 @@ struct ParameterStoreTests {
     ) -> String {
         let job = LeaseJob(
             lease: LeaseGrant(
-                key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
+                key: WorkKey(round: 1, index: 0), attempt: 1, work: .gradient(nil), step: 1,
                 parameterVersion: version,
                 parameterDigest: GradientCodec.digest(of: values).bytes, rows: []),
             start: [start])

@@ -66,7 +66,7 @@ struct GoldenFrameTests {
                 .coordinator,
                 .lease(
                     LeaseGrant(
-                        key: key, attempt: 1, kind: .gradient, step: 9, parameterVersion: 3,
+                        key: key, attempt: 1, work: .gradient(nil), step: 9, parameterVersion: 3,
                         parameterDigest: digest("old parameters"),
                         rows: [.init(number: 17, ids: [1, 450, 28, 2], targets: [2..<4])]))
             ),
@@ -105,11 +105,13 @@ struct GoldenFrameTests {
                 .coordinator,
                 .lease(
                     LeaseGrant(
-                        key: key, attempt: 1, kind: .local, step: 10, parameterVersion: 4,
-                        parameterDigest: digest("parameters"), rows: rows,
-                        local: LocalLease(
-                            state: digest("state"), wantsState: true, scheduledSteps: 40,
-                            steps: [[1], [1]])))
+                        key: key, attempt: 1,
+                        work: .local(
+                            LocalLease(
+                                state: digest("state"), wantsState: true, scheduledSteps: 40,
+                                steps: [[1], [1]])),
+                        step: 10, parameterVersion: 4, parameterDigest: digest("parameters"),
+                        rows: rows))
             ),
             (.dialler, .stateRequest(StateRequest(key: key))),
             (
@@ -126,10 +128,10 @@ struct GoldenFrameTests {
                 .coordinator,
                 .lease(
                     LeaseGrant(
-                        key: WorkKey(round: 7, index: 0), attempt: 1, kind: .gradient, step: 11,
-                        parameterVersion: 5, parameterDigest: digest("new parameters"),
-                        rows: rows,
-                        pairs: PairLease(tokenShare: 0.5, references: [-3.25, -7.5])))
+                        key: WorkKey(round: 7, index: 0), attempt: 1,
+                        work: .gradient(PairLease(tokenShare: 0.5, references: [-3.25, -7.5])),
+                        step: 11, parameterVersion: 5, parameterDigest: digest("new parameters"),
+                        rows: rows))
             ),
         ]
     }

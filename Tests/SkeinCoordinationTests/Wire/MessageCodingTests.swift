@@ -142,7 +142,7 @@ struct MessageCodingTests {
     func leases() {
         func error(_ ids: [Int32], _ targets: [Range<Int>]) -> WireError? {
             let grant = LeaseGrant(
-                key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, step: 1,
+                key: WorkKey(round: 1, index: 0), attempt: 1, work: .gradient(nil), step: 1,
                 parameterVersion: 1, parameterDigest: Ready.noDigest,
                 rows: [
                     .init(number: 0, ids: ids, targets: targets),
@@ -174,15 +174,17 @@ struct MessageCodingTests {
     @Test("leases whose pairs of answers are impossible are refused")
     func pairs() {
         func error(
-            rows: Int = 2, kind: WorkKind = .gradient, share: Double = 0.5,
+            rows: Int = 2, isEvaluation: Bool = false, share: Double = 0.5,
             references: [Double] = [-1, -2], edit: (inout [UInt8]) -> Void = { _ in }
         ) -> WireError? {
+            let pairs = PairLease(tokenShare: share, references: references)
             let grant = LeaseGrant(
-                key: WorkKey(round: 1, index: 0), attempt: 1, kind: kind, step: 1,
+                key: WorkKey(round: 1, index: 0), attempt: 1,
+                work: isEvaluation ? .evaluation(pairs) : .gradient(pairs), step: 1,
                 parameterVersion: 1, parameterDigest: Ready.noDigest,
                 rows: (0..<rows).map {
                     .init(number: UInt32($0), ids: [1, 2], targets: [1..<2])
-                }, pairs: PairLease(tokenShare: share, references: references))
+                })
             var bytes = Message.lease(grant).encoded()
             edit(&bytes)
             do throws(WireError) {
@@ -194,7 +196,7 @@ struct MessageCodingTests {
             }
         }
         #expect(error() == nil)
-        #expect(error(kind: .evaluation, share: 0, references: []) == nil)
+        #expect(error(isEvaluation: true, share: 0, references: []) == nil)
         #expect(error(share: 1, references: [0, -1e300]) == nil)
         #expect(error(rows: 3) == .badValue(.lease, field: "rows", found: 3))
         for share in [-0.1, 1.1, .nan, .infinity] {

@@ -124,20 +124,28 @@ extension LeaseGrant {
         let comparesAnswers = (kind == .gradient || kind == .evaluation) && random.upTo(1) == 1
         let count = comparesAnswers ? 2 * (1 + random.upTo(1)) : 1 + random.upTo(3)
         let rows: [Row] = (0..<count).map { _ in .random(using: &random) }
+        let pairs =
+            comparesAnswers
+            ? PairLease(
+                tokenShare: Double(random.upTo(100)) / 100,
+                references: random.upTo(1) == 1
+                    ? rows.map { _ in -Double(random.upTo(1000)) / 8 } : []) : nil
+        let work: Work =
+            switch kind {
+            case .gradient: .gradient(pairs)
+            case .evaluation: .evaluation(pairs)
+            case .local:
+                .local(
+                    LocalLease(
+                        state: random.bytes(32), wantsState: random.upTo(1) == 1,
+                        scheduledSteps: random.integer(),
+                        steps: LocalLease.random(rows: rows.count, using: &random)))
+            case .logProbabilities: .logProbabilities
+            }
         return LeaseGrant(
-            key: .random(using: &random), attempt: random.integer(), kind: kind,
+            key: .random(using: &random), attempt: random.integer(), work: work,
             step: random.integer(), parameterVersion: random.integer(),
-            parameterDigest: random.bytes(32), rows: rows,
-            local: kind == .local
-                ? LocalLease(
-                    state: random.bytes(32), wantsState: random.upTo(1) == 1,
-                    scheduledSteps: random.integer(),
-                    steps: LocalLease.random(rows: rows.count, using: &random)) : nil,
-            pairs: comparesAnswers
-                ? PairLease(
-                    tokenShare: Double(random.upTo(100)) / 100,
-                    references: random.upTo(1) == 1
-                        ? rows.map { _ in -Double(random.upTo(1000)) / 8 } : []) : nil)
+            parameterDigest: random.bytes(32), rows: rows)
     }
 }
 
