@@ -16,6 +16,7 @@ import Testing
     /// Computes in this process, and fails at a step, or judges as it is told.
     private struct Source: StepSource {
         let own: InProcessSource
+        let recipe: WorkRecipe
         let failingStep: Int
         let interruptsValidation: Bool
         let judge: (@Sendable (Int) -> Double)?
@@ -33,11 +34,14 @@ import Testing
         func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation {
             if interruptsValidation { throw SourceStopped(reason: .interrupted) }
             guard let judge else { return try own.evaluate(request) }
-            let group = MicroBatchResult(
+            var group = MicroBatchResult(
                 index: 0,
                 sum: GradientSum(
                     tokens: 1, lossTokens: 1, lossSum: judge(request.step), gradient: []),
                 digest: SHA256.digest(of: []), worker: "judge", attempt: 1)
+            group.inputs = WorkInputs(
+                recipe, parameters: GradientCodec.digest(of: request.state),
+                lossOf: request.rows, index: 0, afterStep: request.step, tokenShare: 0)
             return RecordedEvaluation(groups: [group], rows: 1, comparesAnswers: false)
         }
 
@@ -81,8 +85,8 @@ import Testing
             source: Source(
                 own: InProcessSource(
                     job, engine: engine, threads: DecoderThreads(threadCount: 1)),
-                failingStep: failingStep, interruptsValidation: interruptsValidation,
-                judge: judge), settings: settings,
+                recipe: job.workRecipe, failingStep: failingStep,
+                interruptsValidation: interruptsValidation, judge: judge), settings: settings,
             report: { event in
                 switch event {
                 case .resumed(let step, _): log.append("resumed \(step)")
