@@ -18,7 +18,7 @@ final class ClusterSource: StepSource {
     private let recipe: WorkRecipe
     private let inbox: RunInbox
     private let codec: GradientCodec
-    /// Of the adapter as the run begins.
+    /// The adapter's parameters as the run begins.
     private let initial: [Float]
     private var parameterCount: Int { initial.count }
     private let microBatchTokens: Int

@@ -10,6 +10,7 @@ package struct CoordinatorNetwork: Sendable {
     let inbox: RunInbox
     /// The bound address, `HOST:PORT`.
     package let address: String
+    /// Ends the network's thread.
     let endThread: @Sendable () -> Void
 }
 
@@ -52,7 +53,8 @@ extension CoordinatorNetwork {
         }
     }
 
-    /// The workers as a source of gradients for an adapter that begins with these numbers.
+    /// The workers as the source of a run whose adapter begins with these numbers; without samples and
+    /// local steps.
     package func source(
         _ recipe: WorkRecipe, _ configuration: TrainingConfiguration, initial: [Float],
         shouldStop: @escaping @Sendable () -> Bool

@@ -33,7 +33,7 @@ package struct CoordinatorOptions: Sendable {
 /// A run over a cluster, put together: the training loop on the caller's thread, the network on a
 /// thread of its own, and what connects them.
 ///
-/// `TrainingLoop` plans, sums, applies AdamW and writes checkpoints, as in a run of one process;
+/// `TrainingLoop` plans, sums, takes the steps and writes checkpoints, as in a run of one process;
 /// `CoordinatorShell` leases work, and sends parameters to workers. `skein coordinator` and the
 /// library's `Coordinator` use it.
 package struct CoordinatorRun: Sendable {
@@ -185,7 +185,13 @@ extension CoordinatorRun {
         }
     }
 
-    /// The same with neither workers of its own nor a goodbye.
+    /// Runs the loop over the network, without local workers and without a farewell.
+    ///
+    /// - Parameters:
+    ///   - report: as `run` has it.
+    ///   - shouldStop: as `run` has it.
+    /// - Returns: how the run ended.
+    /// - Throws: as `run`.
     func train(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool

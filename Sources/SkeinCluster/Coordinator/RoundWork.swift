@@ -26,7 +26,7 @@ struct RoundWork: Sendable {
         case gradient(Pairs?)
         case evaluation(Pairs?)
         case local(OuterRound)
-        /// `recorded`: what the run has recorded of each piece, from an earlier start.
+        /// `recorded` has one entry for each piece: what an earlier start has recorded of it; nil: nothing.
         case logProbabilities(recorded: [GroupEntry?])
 
         var kind: WorkKind {
@@ -57,6 +57,9 @@ struct RoundWork: Sendable {
         number: UInt64, label: RoundLabel, work: Work, step: Int, rows: [[TokenizedRow]],
         publication: ParameterPublication
     ) {
+        if case .logProbabilities(let recorded) = work {
+            precondition(recorded.count == rows.count, "one entry for each piece of work")
+        }
         self.number = number
         self.label = label
         self.work = work

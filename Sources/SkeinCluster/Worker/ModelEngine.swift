@@ -186,11 +186,12 @@ final class ModelEngine: LeaseEngine {
             case .unusable(let version): needParameters(version)
             case .parameters(let values):
                 switch lease.work {
-                case .gradient where local == nil:
-                    return gradient(job, rows, values, workspace, place)
-                case .gradient: throw otherKind(lease)
-                case .evaluation:
-                    return loss(job, rows, Array(values[..<parameterCount]), workspace, place)
+                case .gradient(let pairs):
+                    guard local == nil else { throw otherKind(lease) }
+                    return gradient(job, pairs, rows, values, workspace, place)
+                case .evaluation(let pairs):
+                    return loss(
+                        job, pairs, rows, Array(values[..<parameterCount]), workspace, place)
                 case .local(let steps):
                     return try localSteps(
                         job, steps, rows, values, workspace, place, needState: needState)
@@ -203,14 +204,14 @@ final class ModelEngine: LeaseEngine {
     }
 
     private func gradient(
-        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ job: LeaseJob, _ pairs: PairLease?, _ rows: [TokenizedRow], _ values: [Float],
         _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
     ) -> WorkResult? {
         let lease = job.lease
         let packed = engine.packedGradient(
             of: MicroBatch(
                 step: Int(lease.step), index: Int(lease.key.index), rows: rows,
-                tokenShare: lease.work.pairs?.tokenShare ?? 0),
+                tokenShare: pairs?.tokenShare ?? 0),
             parameters: values, workspace: workspace, place: place, progress: job.progress)
         guard let packed else { return nil }
         let (result, sum) = (packed.result, packed.result.sum)
@@ -305,12 +306,12 @@ final class ModelEngine: LeaseEngine {
     }
 
     private func loss(
-        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ job: LeaseJob, _ pairs: PairLease?, _ rows: [TokenizedRow], _ values: [Float],
         _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
     ) -> WorkResult? {
         let lease = job.lease
         let loss = engine.loss(
-            of: rows, tokenShare: lease.work.pairs?.tokenShare ?? 0, parameters: values,
+            of: rows, tokenShare: pairs?.tokenShare ?? 0, parameters: values,
             workspace: workspace, place: place, progress: job.progress)
         guard let loss else { return nil }
         return WorkResult(

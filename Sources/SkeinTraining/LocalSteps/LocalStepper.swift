@@ -31,9 +31,9 @@ final class LocalStepper: Stepper {
         history = Self.history(round: 0, outer, [], job)
     }
 
-    var state: [Float] { outer.values }
+    var published: [Float] { outer.values }
 
-    func state(of parameters: [Float]) -> [Float] { OuterState(parameters: parameters).values }
+    func published(of parameters: [Float]) -> [Float] { OuterState(parameters: parameters).values }
 
     var scheduledPerStep: Int { settings.shape.steps }
 

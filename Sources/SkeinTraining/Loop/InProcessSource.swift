@@ -13,7 +13,7 @@ struct InProcessSource: StepSource {
     private let microBatchTokens: Int
     /// Parameters of the adapter that is the reference; nil: the base model alone.
     private let reference: [Float]?
-    /// Of a run with local steps.
+    /// The logical workers of a run with local steps.
     private let logical: LogicalWorkers?
     private let states: LocalStates
     private let samples: (any SampleMaking)?
@@ -44,6 +44,9 @@ struct InProcessSource: StepSource {
     }
 
     var workerCount: Int { 1 }
+
+    /// Logical workers here read the outer state of the round that they are given.
+    func advance(to outer: OuterState, by average: [UInt8]) {}
 
     func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
         try turns.pass {

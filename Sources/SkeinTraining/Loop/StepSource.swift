@@ -58,12 +58,13 @@ package enum StepWork: Sendable {
     }
 }
 
-/// The source stopped in the middle of a step or a validation. What was committed stays.
+/// The source stopped in the middle of a step, an evaluation or the references. What was committed
+/// stays.
 package struct SourceStopped: Error {
     package enum Reason: Sendable {
         /// The run was asked to stop, and the step could not be finished.
         case interrupted
-        /// Nobody can compute any more.
+        /// No worker can compute any more.
         case failed(any Error)
     }
 
@@ -104,8 +105,6 @@ package struct StepSpoiled: Error {
 }
 
 extension StepSource {
-    package func advance(to outer: OuterState, by average: [UInt8]) {}
-
     package func takeFigures() -> StepFigures? { nil }
 }
 

@@ -1,16 +1,17 @@
 import SkeinModels
 
-/// Turns the mean gradient of a step into the next parameters, and has what a checkpoint keeps of that.
+/// Turns the mean gradient of a step into the next parameters, and holds what a checkpoint saves besides
+/// them.
 ///
-/// `AdamWStepper`, or in a run with local steps `LocalStepper`: the half of a step that nobody computes
-/// elsewhere. Steppers are classes, so that long vectors change in place.
+/// `AdamWStepper`, or in a run with local steps `LocalStepper`. This half of a step is always computed in
+/// the process of the loop. Steppers are classes, so that long vectors change in place.
 protocol Stepper: AnyObject {
     /// The flat vector of LoRA matrices after the last step.
     var parameters: [Float] { get }
     /// What the next step starts from, as it is named and sent.
-    var state: [Float] { get }
-    /// The same of parameters from which a run could begin.
-    func state(of parameters: [Float]) -> [Float]
+    var published: [Float] { get }
+    /// What a run would start from that begins with these parameters.
+    func published(of parameters: [Float]) -> [Float]
     /// Steps of the learning rate's schedule in one step.
     var scheduledPerStep: Int { get }
 
@@ -24,7 +25,7 @@ protocol Stepper: AnyObject {
     ///
     /// - Parameters:
     ///   - mean: gradient; it is changed.
-    ///   - norm: of that.
+    ///   - norm: the mean's, before this changes it.
     ///   - planned: the step.
     ///   - learningRate: of this step.
     ///   - states: of the logical workers that took part.
@@ -74,9 +75,9 @@ final class AdamWStepper: Stepper {
         optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
     }
 
-    var state: [Float] { parameters }
+    var published: [Float] { parameters }
 
-    func state(of parameters: [Float]) -> [Float] { parameters }
+    func published(of parameters: [Float]) -> [Float] { parameters }
 
     var scheduledPerStep: Int { 1 }
 

@@ -76,7 +76,7 @@ extension TrainingLoop {
         if !job.validation.isEmpty {
             let found = try source.evaluate(
                 EvaluationRequest(
-                    rows: job.validation, step: step, state: stepper.state,
+                    rows: job.validation, step: step, state: stepper.published,
                     count: stepper.parameters.count))
             try ledger.append(found.entries(.validation, step: step))
             result = found.evaluation
@@ -114,7 +114,7 @@ extension TrainingLoop {
         let found = try source.evaluate(
             EvaluationRequest(
                 rows: job.test, step: step,
-                state: stepper.state(of: kept), count: kept.count))
+                state: stepper.published(of: kept), count: kept.count))
         try Ledger(appendingTo: directory.ledger, in: directory.store)
             .append(found.entries(.test, step: step))
         return found.evaluation

@@ -63,7 +63,7 @@ extension TrainingLoop {
         guard step > 0 else { return }
         try recallWarnings()
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
-        let beginning = GradientCodec.digest(of: stepper.state(of: job.initial.values))
+        let beginning = GradientCodec.digest(of: stepper.published(of: job.initial.values))
         do {
             let found = try Ledger.verify(
                 ledger: directory.ledger, metrics: directory.metrics, in: directory.store,

@@ -161,7 +161,7 @@ extension TrainingLoop {
                 bestValidationAccuracy: stopping.bestAccuracy, bestStep: stopping.bestStep,
                 validationsSinceBest: stopping.validationsSinceBest,
                 configurationDigest: job.configuration.digest.description,
-                parametersDigest: GradientCodec.digest(of: stepper.state).description),
+                parametersDigest: GradientCodec.digest(of: stepper.published).description),
             adapter: job.adapterConfiguration, parameters: stepper.parameters,
             averages: saved.averages, squareAverages: saved.squareAverages, local: saved.local)
         try reportSaved(writer.save(checkpoint, besides: canEndLater ? formerStep : nil))

@@ -6,14 +6,15 @@ import SkeinModels
 /// A whole run: the page to read first.
 ///
 /// For each step of the plan, a `StepSource` computes the micro-batches. Their gradients are
-/// summed in one fixed tree, divided once by the step's loss tokens, clipped, and applied by AdamW,
-/// after the step is in the ledger. After every epoch, or more often, the adapter is validated on
+/// summed in one fixed tree and divided once by the step's loss tokens. When the step is in the ledger, a
+/// `Stepper` applies the mean: AdamW, or the outer step of a round. After every epoch, or more often, the adapter is validated on
 /// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not depend on
 /// who computes, or on how often the run is killed.
 package struct TrainingLoop {
     let job: TrainingJob
     let directory: RunDirectory
     let source: any StepSource
+    /// Copies of the loop share it.
     let stepper: any Stepper
     let report: (Event) throws -> Void
     /// Asked before the first step and after every one; true ends the run, with a checkpoint after a step.
@@ -136,10 +137,10 @@ package struct TrainingLoop {
 
     /// What the source has made of a step.
     private struct Computed {
-        /// Of all micro-batches, in the tree's order.
+        /// The sum of all micro-batches, in the tree's order.
         var sum: GradientSum
         let entries: [LedgerEntry]
-        /// Of logical workers.
+        /// The states of logical workers, by index.
         let states: [Int: NamedState]
     }
 

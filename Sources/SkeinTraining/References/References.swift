@@ -224,7 +224,6 @@ package enum References {
         private static func leavesTruth(_ error: any Error) -> Bool {
             switch error {
             case let stopped as SourceStopped: !stopped.isDisputed
-            case is CancellationError: true
             // All other pieces of the round agree with the ledger, or are not in it.
             case TrainingError.referencesDiffer: true
             default: false

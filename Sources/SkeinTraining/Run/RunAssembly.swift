@@ -35,7 +35,7 @@ package struct RunAssembly {
     ///
     /// - Parameters:
     ///   - report: called with each event; what it throws ends the run.
-    ///   - shouldStop: as `TrainingLoop` has it.
+    ///   - shouldStop: as `TrainingLoop` has it; the source's asks the same.
     ///   - measure: says how well the kept adapter knows the rows; `begun` is the step after which this
     ///     process went on.
     /// - Returns: how the run ended, and the loss on the test rows, if there are any.

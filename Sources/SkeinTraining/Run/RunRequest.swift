@@ -80,7 +80,8 @@ package struct RunEnding: Sendable {
     package let outcome: TrainingLoop.Outcome
     /// Locked until this is released.
     package let directory: RunDirectory
-    /// Of the test rows; nil without any, and for a run that is not complete.
+    /// The loss of the test rows; nil without any, for a run that is not complete, and for one that was
+    /// stopped at its test rows.
     package let test: RowEvaluation?
     /// nil where it was not asked for.
     package internal(set) var kept: KeptAccuracy?

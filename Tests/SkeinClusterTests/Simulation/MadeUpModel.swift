@@ -136,6 +136,8 @@ struct StraightSource: StepSource {
 
     var workerCount: Int { 1 }
 
+    func advance(to outer: OuterState, by average: [UInt8]) {}
+
     func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
         switch work {
         case .gradients(let microBatches, let parameters):

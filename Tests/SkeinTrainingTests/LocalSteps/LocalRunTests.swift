@@ -357,6 +357,10 @@ private struct SparingSource: StepSource {
 
     var workerCount: Int { source.workerCount }
 
+    func advance(to outer: OuterState, by average: [UInt8]) {
+        source.advance(to: outer, by: average)
+    }
+
     func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
         guard case .round(let round) = work else {
             return try source.compute(work, deliver: deliver)

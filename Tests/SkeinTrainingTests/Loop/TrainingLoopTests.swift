@@ -22,6 +22,8 @@ import Testing
         let judge: (@Sendable (Int) -> Double)?
         var workerCount: Int { 3 }
 
+        func advance(to outer: OuterState, by average: [UInt8]) {}
+
         func compute(_ work: StepWork, deliver: (MicroBatchResult) throws -> Void) throws {
             if case .gradients(let microBatches, _) = work,
                 microBatches.first?.step == failingStep
