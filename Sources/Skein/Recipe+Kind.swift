@@ -19,7 +19,7 @@ extension Recipe {
     /// The options that go together for a kind of rows: those of `skein train --recipe`, in the same
     /// version.
     ///
-    /// - Parameter kind: Of the rows.
+    /// - Parameter kind: The kind of the rows.
     public init(for kind: Kind) {
         var configuration = TrainingConfiguration()
         var unnamed = Set(MeasuredOption.allCases)

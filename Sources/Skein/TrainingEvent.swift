@@ -13,8 +13,8 @@ public enum TrainingEvent: Sendable, Equatable {
     case resumed(step: Int)
     /// A step is done.
     case step(Step)
-    /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none. Of step 0:
-    /// before the first step.
+    /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none. The
+    /// validation of step 0 comes before the first step.
     case validation(step: Int, loss: Double?, isBest: Bool)
     /// The answer to one of the prompts that are answered after each validation; nil if the model's
     /// logits were not finite.

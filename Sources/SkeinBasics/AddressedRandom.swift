@@ -1,7 +1,7 @@
 /// Random numbers that depend on an address, not on earlier draws.
 ///
 /// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): the key is
-/// made from (seed, purpose), the counter is the address. Nobody holds a generator's state, so any
+/// made from (seed, purpose), the counter is the address. No generator has a state, so any
 /// worker draws the same numbers for the same piece of work, in any order. Checked against the known
 /// answers of the authors' library in `AddressedRandomTests`.
 package struct AddressedRandom: Sendable, Equatable {

@@ -5,7 +5,7 @@ import Foundation
 /// Temporary name, write, fsync, rename, fsync of the directory: a reader sees the old bytes or the
 /// new ones. A link is kept and its target replaced. Replacing a device or a named pipe would do
 /// harm, so its bytes are written straight into it; also where a link names an open descriptor,
-/// such as `/dev/stdout`: the file behind it belongs to whoever opened it.
+/// such as `/dev/stdout`: the file behind it belongs to the process that opened it.
 package enum AtomicFile {
     /// Who may use a new file or directory.
     package enum Access: Sendable, Equatable {

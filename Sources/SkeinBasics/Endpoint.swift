@@ -56,7 +56,7 @@ package struct Endpoint: Sendable, Equatable {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && isNumeric)
     }
 
-    /// Whether it stands for every address of this machine, so that nobody can dial it.
+    /// Whether it stands for every address of this machine, so that it cannot be dialled.
     package var isWildcard: Bool { ["0.0.0.0", "::", "*"].contains(host) }
 
     private var isNumeric: Bool {

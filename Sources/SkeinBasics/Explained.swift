@@ -6,7 +6,7 @@ package struct Explanation: Sendable, Equatable {
     package var place: String
     /// What to do about it; empty only when nothing can be done.
     package var remedy: String
-    /// The process's exit status when nobody handles the error.
+    /// The process's exit status when the error is not handled.
     package var status: ExitStatus
 
     package init(what: String, place: String = "", remedy: String = "", status: ExitStatus) {

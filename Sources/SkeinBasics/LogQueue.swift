@@ -150,7 +150,7 @@ package final class LogQueue: @unchecked Sendable {
 
     private func tellDropped() {
         guard state.droppedCount > 0 else { return }
-        let sentence = "\(state.droppedCount) log lines were dropped because nobody read them"
+        let sentence = "\(state.droppedCount) log lines were dropped because they were not read"
         let line =
             state.dropsJSON
             ? JSONValue.fields([

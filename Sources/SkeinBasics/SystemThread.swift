@@ -19,7 +19,7 @@ package enum SystemThread {
         }
     }
 
-    /// Runs `body` on a new thread that nobody waits for.
+    /// Runs `body` on a new thread that is never joined.
     ///
     /// - Parameters:
     ///   - name: shown by debuggers and `top -H`.

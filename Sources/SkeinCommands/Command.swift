@@ -47,7 +47,7 @@ package struct CommandIO: Sendable {
     var writeOutput: @Sendable ([UInt8]) throws -> Void
     /// Appends a text to standard error.
     package var writeError: @Sendable (String) -> Void
-    /// Likewise for the reason why the process ends: among the last to be dropped if nobody reads.
+    /// Likewise for the reason why the process ends: among the last to be dropped without a reader.
     var writeLastError: @Sendable (String) -> Void
     /// All of standard input.
     var readInput: @Sendable () throws -> [UInt8]

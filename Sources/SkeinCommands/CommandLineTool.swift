@@ -47,7 +47,7 @@ package struct CommandLineTool: Sendable {
             }
         }
         // If the reader goes away, the write must fail instead of killing the process: a long run
-        // must not end because somebody looked at its first lines with `head`.
+        // must not end because only its first lines were wanted, as by `head`.
         signal(SIGPIPE, SIG_IGN)
         // Likewise, a write beyond the file size limit (ulimit -f, a batch system) fails.
         signal(SIGXFSZ, SIG_IGN)

@@ -20,7 +20,7 @@ struct LaunchCommand: Command {
         var listen: Endpoint
         /// nil: `token` in the output directory.
         var tokenFile: String?
-        /// Of each worker; nil: its share of this machine's cores, or all of its host.
+        /// The threads of each worker; nil: its share of this machine's cores, or all of its host.
         var threads: Int?
         var localWorkers: Int
         /// A release that is copied to hosts.

@@ -185,7 +185,7 @@ struct ServeCommand: Command {
         phase.change { if $0 == .loading { $0 = .serving } }
         if !server.isLoopback, options.keys.isEmpty {
             log.warning(
-                "anybody who reaches \(server.address) may use the model: give --api-key-file")
+                "any client that reaches \(server.address) may use the model: give --api-key-file")
         }
         log.info("listening on \(server.url)", [("url", .text(server.url))])
         _ = phase.wait { $0 == .stopped ? true : nil }

@@ -22,7 +22,7 @@ struct TrainCommand: Command {
         var advises = true
         /// Several recipes instead of one.
         var sweep: Sweep?
-        /// Of what an --init-adapter has an answer to, what the command line leaves to it.
+        /// What the command line leaves to an --init-adapter, which has an answer to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
         /// What is not given, and so is the run's own when it goes on.
         var unnamed: Set<MeasuredOption> = []

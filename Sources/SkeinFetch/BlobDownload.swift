@@ -15,13 +15,13 @@ struct BlobDownload {
     /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
     /// keeps meanwhile is at most this.
     private static let pieceBytes = 64 << 20
-    /// Of a file that may come whole, from a server that knows no ranges.
+    /// The size of a file that may come whole, from a server that knows no ranges.
     private static let wholeBytes = 1 << 30
     /// An attempt that brought fewer bytes before it failed has brought none.
     private static let movedBytes = 1 << 14
     /// Answers for one piece, which a server may give in parts of it.
     private static let answersForPiece = 32
-    /// Without a new byte of whoever has the lock.
+    /// How long the process that has the lock may bring no new byte.
     private static let lockPatience: Duration = .seconds(600)
 
     func run() throws {

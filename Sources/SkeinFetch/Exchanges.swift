@@ -99,7 +99,7 @@ enum Exchanges {
         }
     }
 
-    /// Nobody waits for the answer once `skein` is gone.
+    /// Ends this process once `skein` is gone: the answer is not waited for any more.
     private static func endWithParent() {
         var input = pollfd(fd: STDIN_FILENO, events: 0, revents: 0)
         if poll(&input, 1, 0) > 0, input.revents & Int16(POLLHUP) != 0 { _exit(1) }

@@ -59,7 +59,7 @@ final class HTTPTransfer: @unchecked Sendable {
     private var response: HTTPURLResponse?
     private var body = Data()
     private var received = 0
-    /// Of the body of a redirect or an error that is waited for, so that the connection is kept.
+    /// How much of the body of a redirect or an error is read, so that the connection is kept.
     private static let ignoredBytes = 1 << 16
     private var failure: HTTPFailure?
     private var last = ContinuousClock.now
@@ -239,7 +239,7 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // 401 is an answer. The session would wait for a credential that nobody has.
+        // 401 is an answer. The session would wait for a credential that never comes.
         transfer(task)?.refuse(challenge.failureResponse ?? task.response)
         completionHandler(.cancelAuthenticationChallenge, nil)
     }

@@ -1,5 +1,5 @@
-/// Whether somebody still wants what is being made: his answer is asked for now and then by whatever
-/// takes long, which then ends with `GrammarError.cancelled`.
+/// Whether what is being made is still wanted: whatever takes long asks now and then, and ends with
+/// `GrammarError.cancelled` if it is not.
 ///
 /// Not thread-safe: one for each piece of work.
 final class Demand {
@@ -17,7 +17,7 @@ final class Demand {
         self.isWanted = isWanted
     }
 
-    /// Of somebody who waits for it whatever happens.
+    /// The caller waits for it whatever happens.
     static let always: @Sendable () -> Bool = { true }
 
     /// Notes some work, in units of some 10 ns, and asks if there was enough since the last time.

@@ -100,7 +100,7 @@ extension GrammarError: Explained {
                 "use fewer overlapping alternatives, or a simpler regular expression"
             )
         case .cancelled:
-            return ("nobody waits for values of the \(subject) any more", "", "ask again")
+            return ("values of the \(subject) are not waited for any more", "", "ask again")
         }
     }
 

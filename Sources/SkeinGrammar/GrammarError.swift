@@ -29,7 +29,7 @@ package enum GrammarError: Error, Equatable {
     case doesNotFit(needed: Int?, limit: Int)
     /// The states made from a grammar took more room than allowed.
     case tooComplex
-    /// Nobody wanted the result any more.
+    /// The result was no longer wanted.
     case cancelled
 
     package enum Reason: Equatable, Sendable {

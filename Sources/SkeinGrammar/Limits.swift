@@ -1,5 +1,5 @@
-/// What a schema, a regular expression and the states made of them may take. A schema comes from
-/// whoever sends a request, so each of these is a limit on what a stranger can make us do.
+/// What a schema, a regular expression and the states made of them may take. A schema comes from a
+/// client, so each of these is a limit on what a stranger can make us do.
 package enum GrammarLimits {
     /// Bytes of a schema or a regular expression.
     package static let sourceBytes = 1 << 20
@@ -93,8 +93,8 @@ extension GrammarLimits {
 }
 
 extension GrammarLimits {
-    /// Significant digits of a number that need not be an integer. Two different decimals of at most
-    /// 15 significant digits are two different doubles (DBL_DIG), so whoever reads them as doubles
+    /// Significant digits of a number that need not be an integer. Two different decimals of at
+    /// most 15 significant digits are two different doubles (DBL_DIG), so a reader of doubles
     /// compares them as we do.
     static let significantDigits = 15
     /// Digits after the point, unless a bound has nearly as many.

@@ -31,7 +31,7 @@ package enum ExchangeAnswer: Sendable, Equatable, Codable {
 package enum ExchangeMode {
     /// Its one argument.
     package static let argument = "exchange"
-    /// Of the variables that hold the secret.
+    /// The variables that hold the secret.
     package static let tokenVariable = "MLFLOW_TRACKING_TOKEN"
     package static let nameVariable = "MLFLOW_TRACKING_USERNAME"
     package static let passwordVariable = "MLFLOW_TRACKING_PASSWORD"

@@ -9,7 +9,7 @@ import SkeinJSON
 ///     models--ORG--NAME/snapshots/COMMIT/FILE a link to ../../blobs/ETAG
 ///     models--ORG--NAME/.skein/COMMIT         the files of a whole model, a line for each; ours alone
 ///     models--ORG--NAME/.skein/COMMIT.adapter those of a whole adapter
-///     .locks/models--ORG--NAME/ETAG.lock      held with flock(2) by whoever downloads the blob
+///     .locks/models--ORG--NAME/ETAG.lock      held with flock(2) while the blob is downloaded
 package struct HubCache: Sendable {
     package let directory: String
     package let reference: HubReference

@@ -166,7 +166,7 @@ extension HubError: Explained {
         switch self {
         case .locked(let file):
             return failed(
-                "another process has been downloading this file for longer than is waited for",
+                "another process has been downloading this file for longer than Skein waits",
                 file, "wait until it is done, or end it")
         case .storage(let path, let operation, let code):
             return FileError.failed(operation: operation, path: path, code: code).explanation

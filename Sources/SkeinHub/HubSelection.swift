@@ -1,7 +1,8 @@
 /// Which files of a repository a model or an adapter needs. Pure.
 package enum HubSelection {
     private static let configuration = "adapter_config.json"
-    /// PEFT's and mlx-lm's. Of a folder with both, PEFT's are had: one configuration is only one's.
+    /// PEFT's and mlx-lm's. A folder with both gives PEFT's: its one configuration belongs to only
+    /// one.
     private static let adapterWeights = ["adapter_model.safetensors", "adapters.safetensors"]
 
     /// The files to download; weights come last, so that a folder with all weights is whole.

@@ -46,7 +46,7 @@ enum Limits {
     /// Header lines of a request.
     static let headers = 64
 
-    /// Bytes of a line that begins a chunk: its size and some extension that nobody sends.
+    /// Bytes of a line that begins a chunk: its size and room for an extension, which is rare.
     static let chunkLineBytes = 256
 
     /// Digits of a chunk's size; zeros beyond them count as an extension.

@@ -126,7 +126,7 @@ package final class OpenAIServer: Sendable {
             }
             threads = try PreparationThreads(count: 2)
             started.threads = threads
-            // Before anybody can ask: its name is nobody else's.
+            // Before any client can ask: no other model may have its name.
             follower = try options.follow.map { directory in
                 try RunFollower(
                     directory, name: Self.runName(of: directory), models: models, log: log)

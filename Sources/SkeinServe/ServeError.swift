@@ -46,7 +46,7 @@ extension ServeError: Explained {
                 status: source == .request ? .badData : .usage)
         case .badName(let name, let source):
             Explanation(
-                what: "\(name) is no name for a model", place: source.flag,
+                what: "\(name) cannot be the name of a model", place: source.flag,
                 remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @; "
                     + "a name is no path",
                 status: source == .request ? .badData : .usage)

@@ -119,7 +119,8 @@ enum ExpressionLimits {
     /// Likewise, for all runs that it is tried on: a tenth of a second. Real ones take up to 200,000.
     static let allProbeSteps = 1 << 24
 
-    /// Of all expressions in an adapter's configuration: PEFT's users write one or two for a model.
+    /// The expressions of an adapter's configuration together: PEFT's users write one or two for a
+    /// model.
     static let moduleExpressions = 64
     /// Steps of all of them with the names of all modules: about a second.
     static let moduleSteps = 1 << 26

@@ -9,7 +9,7 @@ package enum TokenizerError: Error, Equatable {
     /// The definition may be valid, but Skein does not support it.
     case unsupported(Feature, source: String)
     /// This expression takes too long for a text, at a piece of it that has `bytes`. `place` is the
-    /// file and line of the text, if somebody knows.
+    /// file and line of the text, if they are known.
     case textTooSlow(expression: String, bytes: Int, place: String? = nil)
     /// A text has a token for which the model has no embedding: it has `rows` of them. `place` is where
     /// the text stands, if that is known.

@@ -46,7 +46,7 @@ extension TrainingError: Explained {
             Explanation(
                 what: "another skein process is using this directory", place: path,
                 remedy: "wait for it or stop it, or give another --output",
-                // It passes: whoever starts programs again may try again.
+                // It passes, so a supervisor may start the program again.
                 status: .inputOutput)
         case .takenOver(let path, let own, let found):
             Self.takenOver(path, own, found)
@@ -134,7 +134,7 @@ extension TrainingError: Explained {
                     "\(what) was computed \(times) times, each time with a wrong result",
                 place: "the lines above name the workers that gave them",
                 remedy:
-                    "check or remove these machines, make a new token if somebody else may have it, "
+                    "check or remove these machines, make a new token if others may have it, "
                     + "and continue with --resume",
                 status: .badData)
         }

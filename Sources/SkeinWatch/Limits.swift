@@ -19,7 +19,7 @@ enum Limits {
     /// Lines that one run of a command may print; the others are dropped.
     static let commandLines = 200
 
-    /// Of an MLflow server's URL.
+    /// Bytes of an MLflow server's URL.
     static let urlBytes = 2000
 
     /// mlflow.json, which has two names and three identifiers.
@@ -32,10 +32,10 @@ enum Limits {
     /// Parameters of one request, of at most 500 bytes each, which escapes make 3500: likewise.
     static let parametersAtOnce = 10
 
-    /// Of a parameter's value: the bound of MLflow before 2.9, enough for a path.
+    /// Bytes of a parameter's value: the bound of MLflow before 2.9, enough for a path.
     static let parameterBytes = 500
 
-    /// Of what a server says about an error.
+    /// Characters of what a server says about an error.
     static let messageCharacters = 300
 
     /// Steps whose time is remembered until they are sent; older ones get theirs by arithmetic.

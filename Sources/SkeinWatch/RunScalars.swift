@@ -7,7 +7,7 @@ enum RunScalars {
     static let trainingLoss = "train/loss"
     static let validationLoss = "validation/loss"
 
-    /// Of a step, as metrics.jsonl has them.
+    /// The scalars of a step, as metrics.jsonl has them.
     static func of(_ metrics: StepMetrics) -> [Scalar] {
         var scalars: [Scalar] = [
             (trainingLoss, metrics.loss), ("train/learning_rate", metrics.learningRate),
@@ -27,7 +27,7 @@ enum RunScalars {
         return scalars
     }
 
-    /// Of a validation; none for one without rows.
+    /// The scalars of a validation; none for one without rows.
     static func of(_ metrics: ValidationMetrics) -> [Scalar] {
         guard let loss = metrics.loss else { return [] }
         var scalars = [(validationLoss, loss), ("validation/tokens", Double(metrics.tokens))]

@@ -17,7 +17,7 @@ extension WatchError: Explained {
                 status: .badData)
         case .tokenIsClusters(let path):
             Explanation(
-                what: "the status token is the secret of the workers: whoever may look could join",
+                what: "the status token is the secret of the workers: a reader could join",
                 place: path,
                 remedy: "make another one with: (umask 077; openssl rand -hex 32 > FILE)",
                 status: .usage)

@@ -49,7 +49,7 @@ struct FeatureRunTests {
             try cluster.waitForSteps(12)
             try cluster.restartCoordinator()
             try cluster.finish()
-            // Whether they had come back before the end is nobody's business here.
+            // Whether they had come back before the end does not matter here.
             for worker in keeping { worker.end() }
             let expected = try bench.digests(of: "plain/adapter")["adapter_model.safetensors"]
             let found = try bench.digests(of: "cluster/adapter")["adapter_model.safetensors"]

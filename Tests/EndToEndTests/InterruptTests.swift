@@ -45,10 +45,10 @@ struct InterruptTests {
         }
     }
 
-    @Test("a run goes on while nobody reads its output, and ends at the first signal")
+    @Test("a run goes on while its output is not read, and ends at the first signal")
     func unread() throws {
         try Workbench.with { bench in
-            // Standard error is a pipe that nobody reads and that is nearly full.
+            // Standard error is a pipe that is not read and that is nearly full.
             let pipe = bench.path("pipe")
             let shell =
                 "mkfifo '\(pipe)'; exec 2<>'\(pipe)'; head -c 58000 /dev/zero >&2; exec \"$@\""

@@ -4,8 +4,8 @@ import SkeinLab
 import SkeinTestSupport
 import Testing
 
-/// `skein join`: the tasks of a job find each other in a folder, whoever is killed and wherever
-/// they are started again.
+/// `skein join`: the tasks of a job find each other in a folder, whichever of them is killed and
+/// wherever it is started again.
 @Suite("join", .ownThreads)
 struct JoinTests {
     private static let run = ["--epochs", "40", "--checkpoint-every", "5"]
@@ -125,7 +125,7 @@ struct JoinTests {
             let second = try JoinTask.start(bench, "twice", environment: slurm, run)
             Complaint(65, "two tasks say that they are rank 0", "Slurm job 5", "--role worker")
                 .check(try second.wait())
-            // Nobody knows of which job these are: the first might be about to end.
+            // It is not known of which job these are: the first might be about to end.
             let third = try ranked(bench, "twice", 0, run + ["--patience", "3s"])
             let ending = try third.wait()
             Complaint(74, "two tasks say that they are rank 0").check(ending)
@@ -267,7 +267,7 @@ struct JoinTests {
             try first.waitForError("\nstep 1/")
             first.send(SIGKILL)
             _ = try first.wait()
-            // The file still says where it was, and nobody is there.
+            // The file still says where the coordinator was, which is gone.
             let second = try ranked(bench, "kept", 1)
             try second.waitForError("cannot")
             let again = try ranked(bench, "kept", 0, ["--epochs", "100000"])
@@ -282,7 +282,7 @@ struct JoinTests {
     func failedCoordinator() throws {
         try Workbench.with { bench in
             try bench.write("{\"prompt\": 1}\n", to: "rows.jsonl")
-            // Of one job, so that what rank 0 says is not an earlier start's.
+            // Both are tasks of one job, so that what rank 0 says is not an earlier start's.
             let slurm = ["SLURM_JOB_ID": "6", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2"]
             let worker = try JoinTask.start(
                 bench, "bad", environment: slurm.merging(["SLURM_PROCID": "1"]) { $1 }, [])

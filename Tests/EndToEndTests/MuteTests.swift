@@ -97,7 +97,7 @@ struct MuteTests {
         }
     }
 
-    @Test("a coordinator that sends what nobody asked for fills no memory and is hung up on")
+    @Test("a coordinator that sends what was not asked for fills no memory and is hung up on")
     func flood() throws {
         try Workbench.with { bench in
             let liar = try FloodingCoordinator(chunks: 600)

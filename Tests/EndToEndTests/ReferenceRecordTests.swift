@@ -113,7 +113,7 @@ struct ReferenceRecordTests {
         try Workbench.with { bench in
             let data = try bench.write(Workbench.preferences(40), to: "pairs.jsonl")
             try bench.train("quiet", options, data: data)
-            // Of train, the references are in the cache, so the cluster computes them again.
+            // The references that train made are in the cache, so the cluster computes them again.
             try makeStopped(bench, options, data)
             let cluster = try ClusterHarness(
                 bench, "run", options + ["--resume", "--keep-checkpoints", "3"], data: data)

@@ -75,7 +75,7 @@ struct RefusedWorkerTests {
     }
 
     @Test(
-        "a fleet outlives whoever gets the port after its coordinator has died, and finishes the run",
+        "a fleet outlives a stranger on the port of its dead coordinator, and finishes the run",
         arguments: [
             Impostor.Lie.rejection(.authentication), .rejection(.superseded), .majorVersion,
             .minorVersion, .garbage,

@@ -112,7 +112,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "an address that cannot be used is a warning, and nobody listening is no trouble",
+        "an address that cannot be used is a warning, and a missing listener is no trouble",
         arguments: ["vsock:2:5", "notify", "/nonexistent/notify"])
     func unusable(address: String) throws {
         let ending = try SkeinProcess.run(

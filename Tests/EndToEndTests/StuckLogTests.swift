@@ -3,7 +3,7 @@ import SkeinLab
 import SkeinTestSupport
 import Testing
 
-/// A standard error that nobody reads any more: a stopped terminal, a pipe whose reader hangs.
+/// A standard error that is no longer read: a stopped terminal, a pipe whose reader hangs.
 @Suite("stuck logs", .ownThreads)
 struct StuckLogTests {
     /// A shell that gives a process a named pipe as its standard error.
@@ -32,7 +32,7 @@ struct StuckLogTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("a cluster whose logs nobody reads goes on and ends with the right hash")
+    @Test("a cluster whose logs are not read goes on and ends with the right hash")
     func cluster() throws {
         try Workbench.with { bench in
             // As JSON: several lines for each micro-batch, and a pipe that is full at once.
@@ -50,7 +50,7 @@ struct StuckLogTests {
             let said = try read(coordinatorPipe.reading, until: mark)
             let rest = try #require(said.range(of: mark)).upperBound
             let address = String(said[rest...].prefix { $0 != "\"" })
-            // From here on nobody reads either.
+            // From here on this one is not read either.
             let worker = try SkeinProcess(
                 [
                     "worker", "--coordinator", address, "--name", "w", "--threads", "1",

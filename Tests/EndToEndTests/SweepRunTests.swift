@@ -87,7 +87,7 @@ struct SweepRunTests {
             }
             // Another seed has other validation rows.
             #expect(table["best"] is NSNull && ending.error.contains("none is named the best"))
-            // Of all recipes, or of the one that adapts the upper block alone.
+            // This is so for all recipes, or for the one that adapts the upper block alone.
             #expect(
                 ending.error.contains("the lower 1 of 2 blocks are computed once"),
                 "\(ending.error)")

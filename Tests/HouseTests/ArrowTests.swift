@@ -88,7 +88,7 @@ struct ArrowTests {
         }
     }
 
-    /// `Grammar` for SkeinGrammar, `CZstd` for CSkeinZstd; nil for a module of somebody else's.
+    /// `Grammar` for SkeinGrammar, `CZstd` for CSkeinZstd; nil for a module of another project.
     private static func short(_ module: Substring) -> String? {
         if ["Skein", "FoundationModels", "EndToEndTests", "HouseTests"].contains(module) {
             return String(module)

@@ -47,7 +47,8 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/p"
             #expect(mkfifo(path, 0o600) == 0)
-            // Open for reading first, without waiting for a writer: then nobody waits.
+            // The reader opens first, without waiting for a writer, so that the writer does not
+            // wait either.
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
             try AtomicFile.write("through the pipe", to: path)

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "nobody waits for a reader that has stopped; dropped lines are counted and reported",
+        "no writer waits for a reader that has stopped; dropped lines are counted and reported",
         arguments: ["", "{"])
     func stuck(beginning: String) throws {
         let pipe = Pipe()
@@ -88,7 +88,7 @@ import Testing
             queue.put(text + String(repeating: ".", count: 63 - text.utf8.count) + "\n")
         }
         #expect(!queue.flush(within: .milliseconds(1)))
-        let mark = "log lines were dropped because nobody read them"
+        let mark = "log lines were dropped because they were not read"
         let text = pipe.read { $0.contains(mark) && $0.hasSuffix("\n") }
         let lines = text.split(separator: "\n")
         let notice = try #require(lines.first { $0.contains(mark) })

@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@Suite("sizes that somebody else has named")
+@Suite("sizes that a stranger has named")
 struct SaturatingSizesTests {
     @Test("what does not fit is Int.max; what fits is exact")
     func bounds() {

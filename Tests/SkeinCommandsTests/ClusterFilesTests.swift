@@ -195,7 +195,8 @@ import Testing
                 text.replacing("/usr/local/bin/skein", with: TestPaths.binary), to: unit)
             let ending = try Self.run([analyze, "verify", unit])
             #expect(ending == Ending(status: 0, output: ""))
-            // Of 10.0, in tenths: 3.0 at most. Debian 12's systemd counts 1.5 for both.
+            // The scale ends at 10.0, and 3.0 is allowed, in tenths. Debian 12's systemd counts 1.5
+            // for both.
             let exposure = try Self.run(
                 [analyze, "security", "--offline=true", "--threshold=30", "--no-pager", unit])
             #expect(exposure.status == 0, "\(exposure.output)")

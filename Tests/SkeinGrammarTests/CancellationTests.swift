@@ -4,8 +4,8 @@ import Testing
 
 @testable import SkeinGrammar
 
-/// Whoever has gone wants no answer any more, and what was begun for him leaves no trace.
-@Suite("Grammars that nobody waits for")
+/// A client that has gone wants no answer any more, and what was begun for it leaves no trace.
+@Suite("Grammars that are not waited for")
 struct CancellationTests {
     /// Says yes so many times.
     private final class Patience: Sendable {
@@ -78,7 +78,7 @@ struct CancellationTests {
         #expect(count > 2 && count < 30)
     }
 
-    @Test("what a mask needs is not made to the end, and what was made of it misleads nobody")
+    @Test("what a mask needs is not made to the end, and what was made of it misleads no other")
     func masks() throws {
         let schema = Array(RandomWritingTests.schemas[2].utf8)
         for vocabulary in [Vocabularies.bytes, Vocabularies.withoutPunctuation] {
@@ -118,7 +118,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("states that are forgotten for somebody who goes begin anew for those who stay")
+    @Test("states that are forgotten for a caller that goes begin anew for those that stay")
     func forgotten() throws {
         let numbers = (0..<400).map { #"{"type":"integer","minimum":\#($0)}"# }
         let schema = #"{"anyOf":[\#(numbers.joined(separator: ","))]}"#
@@ -136,7 +136,7 @@ struct CancellationTests {
         #expect(automaton.bytes(after: state) == expected)
     }
 
-    @Test("somebody who goes does not take the room of those who stay")
+    @Test("a caller that goes does not take the room of those that stay")
     func others() throws {
         let grammar = try CompiledGrammar(
             schema: Array(RandomWritingTests.schemas[1].utf8), Vocabularies.bytes)

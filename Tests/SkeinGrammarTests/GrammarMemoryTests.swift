@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("grammars that somebody has count, in the cache or not, until nobody has them")
+    @Test("grammars in use count, in the cache or not, until they are released")
     func networks() throws {
         let one = GrammarCache(Vocabularies.bytes, count: 1)
         _ = try one.schema(Self.schema(1))
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a grammar that is not kept any longer is found as long as somebody uses it")
+    @Test("a grammar that is not kept any longer is found as long as it is in use")
     func inUse() throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 1, byteLimit: 2)
         var held: CompiledGrammar? = try cache.schema(Self.schema(1))
@@ -138,7 +138,7 @@ import Testing
         #expect(cache.known(schema: Self.schema(2)) == nil)
         #expect(cache.known(expression: String(decoding: Self.schema(1), as: UTF8.self)) == nil)
         #expect(!cache.makeRoom())
-        // It is not compiled again for whoever does not ask before.
+        // It is not compiled again for a caller that does not ask before.
         let bytes = cache.memory.networkBytes
         #expect(try cache.schema(Self.schema(1)) === held)
         #expect(cache.memory.networkBytes == bytes)

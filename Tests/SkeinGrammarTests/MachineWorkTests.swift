@@ -4,8 +4,8 @@ import Testing
 
 @testable import SkeinGrammar
 
-/// Whoever waits for a machine is asked as often as the work that is really done asks for, which is
-/// what limits it, too.
+/// A caller that waits for a machine is asked as often as the work that is really done asks for,
+/// which is what limits it, too.
 @Suite("Work for machines over characters")
 struct MachineWorkTests {
     /// Answers yes so many times, and counts.

@@ -69,9 +69,9 @@ struct SharedGrammarTests {
         #expect(expression !== first)
         #expect(try cache.schema(Array("true".utf8)) === first)
         _ = try cache.expression("false")
-        // Of the three, the expression was used least recently.
+        // The expression was used least recently of the three.
         #expect(try cache.schema(Array("true".utf8)) === first)
-        // It is found as long as somebody uses it, and compiled again when nobody does.
+        // It is found as long as it is in use, and compiled again when it is not.
         #expect(try cache.expression("true") === expression)
         weak let gone = expression
         _ = try cache.expression("false")

@@ -4,9 +4,9 @@ import SkeinHub
 import SkeinTestSupport
 import Testing
 
-/// Downloads of real processes that are killed, interrupted, or two at once. Of the repository
-/// `stall` each of the first 20 requests gets 60,000 bytes and 1,000 for each request so far, and
-/// then nothing until its client is gone; of `once` the first.
+/// Downloads of real processes that are killed, interrupted, or two at once. The repository `stall`
+/// answers each of the first 20 requests with 60,000 bytes and 1,000 for each request so far, and
+/// then nothing until its client is gone; `once` does so for the first.
 @Suite("downloads that are killed", .ownThreads)
 struct KilledDownloadTests {
     private let reference = HubReference(organization: "o", name: "stall")

@@ -34,9 +34,9 @@ package struct FamilyNumbers: Decodable, Sendable {
     package let scoreSpread: Double
     /// Sum over the targets of all rows.
     package let loss: Double
-    /// Of each row the logits at its last two places.
+    /// The logits of each row at its last two places.
     package let logits: [[Double]]
-    /// Of each matrix the L2 norm, and the part along `uniform("probe " + name)`.
+    /// The L2 norm of each matrix, and the part along `uniform("probe " + name)`.
     package let gradients: [String: [Double]]
     package let tokens: [[Int32]]
 

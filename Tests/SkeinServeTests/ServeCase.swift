@@ -27,9 +27,9 @@ final class ServeCase {
         }
         var choices: [[String: Any]] { json["choices"] as? [[String: Any]] ?? [] }
         var error: [String: Any] { json["error"] as? [String: Any] ?? [:] }
-        /// Of a completion.
+        /// The texts of a completion.
         var texts: [String] { choices.map { $0["text"] as? String ?? "?" } }
-        /// Of a chat.
+        /// The content of a chat.
         var content: String {
             (choices.first?["message"] as? [String: Any])?["content"] as? String ?? "?"
         }

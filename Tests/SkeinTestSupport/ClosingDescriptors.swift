@@ -7,7 +7,7 @@ import Foundation
 /// Pipes and sockets of tests that no child inherits: another test may start one at any moment, and
 /// an end that it holds keeps the other end from being told.
 package enum ClosingDescriptors {
-    /// A pipe. Whoever asks for it closes both ends.
+    /// A pipe. The caller closes both ends.
     package static func pipe() -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)

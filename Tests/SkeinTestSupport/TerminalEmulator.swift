@@ -21,8 +21,8 @@ package struct TerminalEmulator {
     private let width: @Sendable (String) -> Int
 
     /// - Parameters:
-    ///   - columns: Of the screen.
-    ///   - rows: Likewise.
+    ///   - columns: The screen's columns.
+    ///   - rows: The screen's rows.
     ///   - width: The columns that a character takes.
     package init(
         columns: Int, rows: Int, width: @escaping @Sendable (String) -> Int = { _ in 1 }

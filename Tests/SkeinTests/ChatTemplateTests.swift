@@ -10,7 +10,7 @@ import Testing
     private func withModel(_ body: (Model, String) async throws -> Void) async throws {
         try await TestPaths.inTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
-            // Of 20 characters at least, so that a short context would be noticed.
+            // It has 20 characters at least, so that a short context would be noticed.
             try AtomicFile.write(
                 "{{ a }}{{ strftime_now('%Y') }}{{ messages[0].content }}",
                 to: directory + "/t.jinja")

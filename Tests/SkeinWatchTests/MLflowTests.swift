@@ -186,7 +186,7 @@ struct MLflowTests {
         }
     }
 
-    @Test("times of steps that nobody saw follow from their durations")
+    @Test("times of steps that were not seen follow from their durations")
     func times() throws {
         try TestPaths.withTemporaryDirectory { temporary in
             let server = FakeMLflow()

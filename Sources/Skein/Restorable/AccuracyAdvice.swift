@@ -30,9 +30,9 @@ public struct AccuracyAdvice: Sendable, Equatable, CustomStringConvertible {
     static let fewRows = 500
 
     /// - Parameters:
-    ///   - training: Of the rows that were trained on.
-    ///   - validation: Of held-out rows; nil: none.
-    ///   - test: Of rows of another source; nil: none.
+    ///   - training: The evaluation of the rows that were trained on.
+    ///   - validation: That of held-out rows; nil: none.
+    ///   - test: That of rows of another source; nil: none.
     /// - Returns: What stands out, the most fundamental first.
     public static func on(
         training: Evaluation, validation: Evaluation?, test: Evaluation? = nil

@@ -4,7 +4,7 @@ import SkeinBasics
 /// Folders of an adapter's versions: `jargon`, `jargon-version-2`, `jargon-version-3`.
 enum AdapterVersion {
     private static let mark = "-version-"
-    /// Far more than anybody makes of one adapter.
+    /// Far more versions than one adapter ever has.
     private static let most = 100_000
 
     /// Makes an empty folder for the next version of an adapter.
@@ -32,7 +32,7 @@ enum AdapterVersion {
     private static func run(of path: String) -> String? {
         let folder = FilePath.parent(of: path)
         var runs = [folder]
-        // Beside the checkpoints nobody but the run may put anything.
+        // Only the run may put anything beside its checkpoints.
         if FilePath.name(of: folder) == "checkpoints" { runs.append(FilePath.parent(of: folder)) }
         return runs.first { DiskStore().exists(FilePath.join($0, "run.json")) }
     }

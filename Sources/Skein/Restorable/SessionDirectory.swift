@@ -5,7 +5,7 @@ import SkeinTraining
 /// A run directory with what a session keeps beside the run: `session/session.json`, the pairs that
 /// were given in memory, and the tokens of its rows.
 ///
-/// The object of a temporary directory removes it when nobody refers to it any more.
+/// The object of a temporary directory removes it when its last reference is gone.
 final class SessionDirectory: Sendable {
     let path: String
     private let isTemporary: Bool
@@ -28,7 +28,7 @@ final class SessionDirectory: Sendable {
     var record: String { FilePath.join(own, "session.json") }
     var pairs: String { FilePath.join(own, "pairs.jsonl") }
     var tokens: String { FilePath.join(own, "tokens") }
-    /// What frozen blocks made of rows, if the machine keeps that and nobody said where.
+    /// What frozen blocks made of rows, if the machine keeps that and no other place is given.
     var features: String { FilePath.join(own, "features") }
     var run: String { FilePath.join(path, "run.json") }
     var metrics: String { FilePath.join(path, "metrics.jsonl") }
@@ -43,7 +43,7 @@ final class SessionDirectory: Sendable {
     ///   - make: makes the session from its data.
     /// - Returns: the session.
     /// - Throws: `SkeinError` if the directory already holds a session or anything else, or if
-    ///   somebody makes or trains one there now; what `make` throws.
+    ///   another task makes or trains one there now; what `make` throws.
     func begin(
         _ pairs: TrainingPairs, make: (Dataset) throws -> TrainingSession
     ) throws -> TrainingSession {

@@ -68,7 +68,7 @@ final class SessionRun: @unchecked Sendable {
         report(.extractingFeatures, rows, of: rows)
         for warning in job.warnings { feeds.warnings.send(warning) }
         guard let reused, origin.encodedRows > 0 else { return }
-        // Whoever resumes the session nevertheless has been told.
+        // A caller that resumes the session nevertheless has been told.
         session.state.withLock { $0.reusedDirectory = nil }
         throw SkeinError(
             code: .badData,

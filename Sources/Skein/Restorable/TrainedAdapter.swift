@@ -131,7 +131,7 @@ public struct TrainedAdapter: Sendable {
             flag -> Evaluation? in
             let parameters = session.parameters
             let job = try session.request().job(resuming: true)
-            // Of other rows, these would be somebody else's figures.
+            // With other rows, these would be another run's figures.
             let path = session.directory.run
             try job.runFile.checkResume(of: RunFile(path: path), path: path)
             var rows = part == .training ? job.training : job.validation

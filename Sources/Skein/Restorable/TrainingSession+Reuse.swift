@@ -29,7 +29,7 @@ extension TrainingSession {
             try checkData(against: session)
             try checkSettings(against: session)
             try AtomicFile.makeDirectory(directory.tokens, access: .own)
-            // A second name for the same bytes: whoever changes the file replaces it.
+            // A second name for the same bytes: a run that changes the file replaces it.
             for file in files { try take(file, into: directory.tokens) }
             if parameters.machine.reusesFeatures {
                 try AtomicFile.makeDirectory(directory.features, access: .own)

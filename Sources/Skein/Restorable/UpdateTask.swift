@@ -169,7 +169,7 @@ public final class UpdateTask: Sendable {
                     sessionDirectory: url, reportInterval: 1,
                     checkpointInterval: max(1, parameters.machine.checkpointEvery)))
         } catch {
-            // The folder is this task's, and without a session nobody can go on with it. What
+            // The folder is this task's, and without a session it is of no use to any other. What
             // cannot be removed is empty or nearly so; the error that counts is the other one.
             if !AdapterTrainer.hasSession(in: url) { try? DiskStore().remove(folder) }
             throw error

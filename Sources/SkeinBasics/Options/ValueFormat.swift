@@ -148,7 +148,7 @@ extension ValueFormat where Value == Bool {
             read: Self.flag, json: { .bool($0) })
     }
 
-    /// Of an option that takes no value on the command line.
+    /// The format of an option that takes no value on the command line.
     package static var presence: ValueFormat {
         ValueFormat(
             placeholder: "", accepted: "true or false", choices: ["true", "false"],

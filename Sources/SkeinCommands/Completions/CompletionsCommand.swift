@@ -43,7 +43,7 @@ struct CompletionsCommand: Command {
 enum CompletedValue: Sendable, Equatable {
     case words([String])
     case files
-    /// A number or a text that nobody can guess.
+    /// A number or a text that a shell cannot guess.
     case unknown
 
     init(choices: [String], isPath: Bool) {
@@ -63,6 +63,6 @@ extension Positional {
 }
 
 extension ArgumentTable {
-    /// What a shell offers: retired options are accepted, and nobody should learn of them.
+    /// What a shell offers: retired options are accepted, but not advertised.
     var completedOptions: [OptionDescription] { options.filter { !$0.isRetired } }
 }

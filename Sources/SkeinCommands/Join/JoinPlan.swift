@@ -39,7 +39,7 @@ struct JoinPlan: Sendable, Equatable {
     /// Where the coordinator listens.
     var listen: Endpoint
     var threads: Int
-    /// Of them, those with which a coordinator computes.
+    /// How many workers a coordinator computes with itself.
     var localWorkers: Int
     /// Whether every worker has the name that follows from its rank.
     var hasRankNames: Bool
@@ -74,7 +74,7 @@ struct JoinPlan: Sendable, Equatable {
                 FilePath.join($0, RunDirectory.rendezvousName)
             }
         let given = try Self.givenAddress(arguments, environment)
-        // An address that only the launcher knows is needed without a folder alone: somebody else
+        // An address that only the launcher knows is needed only without a folder: another program
         // may listen on that port.
         let needsFolder =
             arguments[JoinFlags.rendezvous] != nil

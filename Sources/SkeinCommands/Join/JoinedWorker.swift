@@ -83,7 +83,7 @@ struct JoinedWorker {
         log.info("left the run")
     }
 
-    /// Helps people who wonder who was here, and nobody else.
+    /// Helps only people who wonder who was here.
     private func leave(_ card: TaskCard, _ log: Log) {
         guard let rendezvous = plan.rendezvous else { return }
         do {
@@ -244,8 +244,8 @@ struct JoinedWorker {
     ///   - error: why it could not be worked for.
     ///   - notice: what led there; nil without a folder.
     ///   - began: when this task began.
-    ///   - rest: how long an address is believed to be about to be replaced, at which nobody has ever
-    ///     answered.
+    ///   - rest: how long an address at which no coordinator has ever answered is believed to be
+    ///     about to be replaced.
     ///   - shouldStop: ends the wait.
     /// - Returns: whether to look for it again.
     /// - Throws: `FileError` when the folder cannot be read.

@@ -17,7 +17,7 @@ final class NoticeWriter: Sendable {
     private let hasPrepared = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - rendezvous: nil: there is nobody to tell.
+    ///   - rendezvous: nil: there is no folder to write to.
     ///   - card: the coordinator's.
     ///   - log: told what cannot be written.
     init(_ rendezvous: Rendezvous?, _ card: TaskCard, log: Log) {

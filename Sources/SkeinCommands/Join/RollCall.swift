@@ -3,8 +3,8 @@ import SkeinCluster
 import SkeinCoordination
 import SkeinLaunch
 
-/// Says which tasks have not joined a run after its patience: the run goes on without them, and
-/// nobody would know.
+/// Says which tasks have not joined a run after its patience: the run goes on without them, which
+/// could go unnoticed.
 final class RollCall: Sendable {
     private let plan: JoinPlan
     private let patience: Duration

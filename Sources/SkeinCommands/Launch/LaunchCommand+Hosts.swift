@@ -64,7 +64,7 @@ extension LaunchCommand {
             isInterrupted: { io.interrupt.isSet }, say: { name, text in say("\(name) \(text)") })
     }
 
-    /// Of the base model's file; nil for a folder.
+    /// The size of the base model's file; nil for a folder.
     private var modelBytes: Int? {
         var status = stat()
         guard stat(options.training.model, &status) == 0, status.st_mode & S_IFMT == S_IFREG

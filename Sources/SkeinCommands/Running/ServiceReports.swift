@@ -15,9 +15,9 @@ extension CommandIO {
         try reporting(readyAfter: nil, { board.serviceView }, body)
     }
 
-    /// The same for a worker. It counts as started after a while although no coordinator has let it in:
-    /// whoever starts it must not wait for a coordinator that may come tomorrow. If its token or its
-    /// model is of no use, it has mostly ended before.
+    /// The same for a worker. It counts as started after a while although no coordinator has let it
+    /// in: the program that starts it must not wait for a coordinator that may come tomorrow. If
+    /// its token or its model is of no use, it has mostly ended before.
     func reporting(
         _ board: WorkerStatus, _ body: (@escaping @Sendable () -> Bool) throws -> Void
     ) throws {

@@ -30,7 +30,7 @@ final class TrainingReporter: Sendable {
     /// - Parameters:
     ///   - io: Where to write.
     ///   - job: The run.
-    ///   - board: How far it is; whoever runs it notes each event there before `show`.
+    ///   - board: How far it is; the caller notes each event there before `show`.
     init(_ io: CommandIO, job: TrainingJob, board: RunBoard) {
         self.io = io
         self.job = job

@@ -115,7 +115,7 @@ private final class Signals: Sendable {
 
     private func arrived(_ number: Int32, _ count: Int) {
         let listeners = state.withLock { $0.listeners[number] ?? [] }
-        // As a signal does that nobody watches.
+        // Without a listener it does what the signal would have done.
         if listeners.isEmpty { InterruptFlag.endAtOnce(.interrupted) }
         for listener in listeners { listener.handle(count) }
     }

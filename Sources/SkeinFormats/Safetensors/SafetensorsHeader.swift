@@ -135,9 +135,9 @@ extension SafetensorsHeader {
     /// Refuses names that appear twice with different values, or in two spellings: plain and with an
     /// escape, or in two forms that Unicode calls equivalent.
     ///
-    /// Of two equal names this reader keeps the first and the reference reader the last, so one file
-    /// could hold different weights for different readers. Repetitions with equal values are harmless
-    /// and accepted, as by the reference reader.
+    /// This reader keeps the first of two equal names and the reference reader the last, so one
+    /// file could hold different weights for different readers. Repetitions with equal values are
+    /// harmless and accepted, as by the reference reader.
     private static func refuseAmbiguous(_ text: UnsafeRawBufferPointer, path: String) throws {
         // Equivalent names are one key of a dictionary.
         var known: [String: JSONMember] = [:]

@@ -38,10 +38,10 @@ package final class CompiledGrammar: Sendable {
             completion = ShortestCompletion(vocabulary, network)
         }
 
-        /// Of states and masks, roughly.
+        /// What states and masks take, roughly.
         var byteCount: Int { automaton.byteCount + completion.byteCount + masks.weight }
 
-        /// What is there now, for whoever bounds it.
+        /// What is there now, for the memory that bounds it.
         func report() -> GrammarMemory.Report {
             reports += 1
             return GrammarMemory.Report(number: reports, stateBytes: byteCount)
@@ -133,7 +133,7 @@ package final class CompiledGrammar: Sendable {
     ///
     /// - Parameters:
     ///   - limit: tokens.
-    ///   - isWanted: whether somebody still waits for the answer; asked now and then.
+    ///   - isWanted: whether the answer is still wanted; asked now and then.
     /// - Throws: `GrammarError.doesNotFit`, `.cancelled`.
     package func check(
         limit: Int, isWanted: @escaping @Sendable () -> Bool = { true }
@@ -186,9 +186,9 @@ package final class CompiledGrammar: Sendable {
     /// Forgets all states and masks, which are made again when they are needed.
     func forget() { memory.withLock { $0.reset() } }
 
-    /// Forgets all states and masks, unless somebody makes some just now.
+    /// Forgets all states and masks, unless another thread makes some just now.
     ///
-    /// - Returns: what is left; nil: somebody does.
+    /// - Returns: what is left; nil: another thread makes some.
     func forgetIfIdle() -> GrammarMemory.Report? {
         memory.withLockIfAvailable { memory in
             memory.reset(keepsRoom: false)

@@ -17,8 +17,8 @@ extension GrammarAutomaton {
         return number
     }
 
-    /// The returns of a frame in their order, each once. Of one place, numbers of ticks that overlap
-    /// or touch are one range.
+    /// The returns of a frame in their order, each once. Numbers of ticks that overlap or touch are
+    /// one range at each place.
     private static func merged(_ returns: [Return]) -> [Return] {
         let sorted = returns.sorted {
             ($0.node, $0.frame, $0.range.least, $0.range.most)

@@ -69,7 +69,7 @@ final class GrammarAutomaton {
     var walked = 0
     /// Frames that were made anew as others were forgotten.
     var renumbered = 0
-    /// Of whoever asks for states now. Without it there is no room for new ones.
+    /// The demand of the caller that asks for states now. Without it there is no room for new ones.
     var demand = Demand()
 
     /// Before the first byte.
@@ -129,7 +129,7 @@ final class GrammarAutomaton {
             rows = .allocate(capacity: rowsCapacity)
         }
         work = [UInt64(UInt32(bitPattern: network.start)) << 32]
-        // Whoever asked for more may not want it any longer, but others go on from here.
+        // The caller that asked for more may not want it any longer, but others go on from here.
         let asked = demand
         demand = Demand()
         root = closed()

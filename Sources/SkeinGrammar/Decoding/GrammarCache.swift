@@ -26,9 +26,9 @@ package final class GrammarCache: Sendable {
             weak var grammar: CompiledGrammar?
         }
 
-        /// They stay even if nobody uses them; the latest used one is the last.
+        /// They stay even if they are not in use; the latest used one is the last.
         var kept: [Kept] = []
-        /// All that somebody may have, kept or not.
+        /// All that may be in use, kept or not.
         var lent: [Source: Lent] = [:]
 
         /// Why the latest of those that could not be made could not; the latest one last.
@@ -62,15 +62,15 @@ package final class GrammarCache: Sendable {
     private let vocabulary: TokenVocabulary
     private let state = Mutex(State())
     private let count: Int
-    /// Of all grammars that came from here, those included that have left.
+    /// The memory of all grammars that came from here, those included that have left.
     let memory: GrammarMemory
     private let networkLimit: Int
 
     /// - Parameters:
     ///   - vocabulary: of the model.
     ///   - count: grammars that are kept.
-    ///   - byteLimit: what all grammars that come from here take together, as long as somebody has
-    ///     them: half of it for what was compiled, half for states and masks. nil: no limit.
+    ///   - byteLimit: what all grammars that come from here take together, as long as they are in
+    ///     use: half of it for what was compiled, half for states and masks. nil: no limit.
     package init(_ vocabulary: TokenVocabulary, count: Int, byteLimit: Int? = nil) {
         self.vocabulary = vocabulary
         self.count = count
@@ -79,9 +79,9 @@ package final class GrammarCache: Sendable {
     }
 
     /// Lets go of grammars, the least recently used one first, until there is room for another one.
-    /// Whoever compiles without room exceeds the limit by what he compiles.
+    /// A caller that compiles without room exceeds the limit by what it compiles.
     ///
-    /// - Returns: whether there is room now; if not, all of it is taken by grammars that somebody uses.
+    /// - Returns: whether there is room now; if not, all of it is taken by grammars in use.
     package func makeRoom() -> Bool {
         while memory.networkBytes >= networkLimit {
             let left = state.withLock { $0.kept.isEmpty ? nil : $0.kept.removeFirst() }
@@ -90,8 +90,8 @@ package final class GrammarCache: Sendable {
         return true
     }
 
-    /// The grammar of a schema that is kept, or that somebody uses: it takes no more room. It is kept
-    /// from now on. nil: it would have to be compiled.
+    /// The grammar of a schema that is kept or in use: it takes no more room. It is kept from now
+    /// on. nil: it would have to be compiled.
     package func known(schema: [UInt8], mode: SchemaMode = .strict) -> CompiledGrammar? {
         known(Source(schema: schema, mode))
     }
@@ -101,7 +101,7 @@ package final class GrammarCache: Sendable {
         known(Source(expression: expression))
     }
 
-    /// The grammar of a schema, which is compiled unless it is kept or somebody uses it.
+    /// The grammar of a schema, which is compiled unless it is kept or in use.
     ///
     /// - Parameters:
     ///   - schema: JSON.

@@ -21,14 +21,14 @@ package struct GrammarMatcher: Sendable {
     /// The value so far.
     package private(set) var bytes: [UInt8] = []
     private var place: CompiledGrammar.Place?
-    /// Whether somebody still waits for the value. Asked now and then by whatever takes long; once he
-    /// does not, it throws `GrammarError.cancelled`.
+    /// Whether the value is still wanted. Asked now and then by whatever takes long; once it is
+    /// not, that throws `GrammarError.cancelled`.
     private let isWanted: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - grammar: of the value.
     ///   - limit: tokens of the value.
-    ///   - isWanted: whether somebody still waits for it; asked by any thread.
+    ///   - isWanted: whether it is still wanted; asked by any thread.
     /// - Throws: `GrammarError.doesNotFit` if even the shortest value takes more than `limit` tokens.
     package init(
         _ grammar: CompiledGrammar, limit: Int, isWanted: @escaping @Sendable () -> Bool = { true }

@@ -4,14 +4,14 @@ import Synchronization
 /// are still used. Any thread may call.
 ///
 /// States and masks are made again when they are needed, so those of grammars that were not used for
-/// longest are forgotten. What a grammar itself takes cannot be forgotten as long as somebody has it:
-/// whoever compiles asks before (`GrammarCache.makeRoom`).
+/// longest are forgotten. What a grammar itself takes cannot be forgotten as long as it is in use:
+/// a caller asks before it compiles (`GrammarCache.makeRoom`).
 final class GrammarMemory: Sendable {
     private struct Member {
         weak var grammar: CompiledGrammar?
-        /// Of its network.
+        /// Bytes of its network.
         let networkBytes: Int
-        /// Of its states and masks.
+        /// Bytes of its states and masks.
         var stateBytes = 0
         /// Which of its reports that is from.
         var report = 0
@@ -32,7 +32,7 @@ final class GrammarMemory: Sendable {
 
     init(stateLimit: Int) { self.stateLimit = stateLimit }
 
-    /// Bytes of all networks that somebody has.
+    /// Bytes of all networks in use.
     var networkBytes: Int { state.withLock { $0.networkBytes } }
     /// Bytes of all states and masks.
     var stateBytes: Int { state.withLock { $0.stateBytes } }
@@ -91,7 +91,7 @@ final class GrammarMemory: Sendable {
                 .compactMap(\.grammar)
         }
         for other in others where other !== user {
-            // One that is at work is used just now; nobody waits for it.
+            // One that is at work is used just now, and is not waited for.
             guard let left = other.forgetIfIdle() else { continue }
             let isDone = state.withLock { state in
                 Self.take(left, of: other, &state)

@@ -121,7 +121,7 @@ extension TokenBytes.Tokens {
         var id: Int32
     }
 
-    /// Of two tokens with equal first words.
+    /// The order of two tokens with equal first words.
     private func precedes(_ a: Int32, _ b: Int32) -> Bool {
         let (x, y) = (count(of: a), count(of: b))
         var place = Self.wordBytes

@@ -27,7 +27,7 @@ struct TokenDistanceSearch {
     private struct Item {
         var node: Node
         var shape: Shape
-        /// Of the shapes at the end.
+        /// The column of the shapes at the end.
         var column: Int32
     }
 
@@ -119,7 +119,7 @@ struct TokenDistanceSearch {
         }
     }
 
-    /// The shapes that are possible at each node, whoever calls its subnetwork.
+    /// The shapes that are possible at each node, from wherever its subnetwork is called.
     private mutating func collectShapes() -> Bool {
         let words = (shapes.count + 63) / 64
         let count = network.places.count

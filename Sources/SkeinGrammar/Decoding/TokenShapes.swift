@@ -1,6 +1,6 @@
 /// What may follow inside of tokens: the nodes of a trie of tokens, those with equal subtrees being one.
 ///
-/// Which token it is does not matter to whoever counts tokens. Where a thousand of them begin with a
+/// Which token it is does not matter where tokens are counted. If a thousand of them begin with a
 /// letter and end with a mark, one shape stands for all the places behind that letter.
 struct TokenShapes: Sendable {
     /// A byte that may follow.

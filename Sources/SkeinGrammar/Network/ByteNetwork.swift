@@ -136,7 +136,7 @@ struct ByteNetwork: Sendable {
     /// Dijkstra's algorithm on a grammar (Knuth, "A Generalization of Dijkstra's Algorithm", 1977): a
     /// call costs what its subnetwork and the rest cost, and is known when both are.
     ///
-    /// nil if nobody wants it any more.
+    /// nil if it is no longer wanted.
     fileprivate static func needs(_ builder: NetworkBuilder, _ demand: Demand) -> [Int32]? {
         let count = builder.edges.count
         var need = [Int32](repeating: never, count: count)

@@ -3,7 +3,7 @@
 ///
 /// A subnetwork is built once and called from anywhere, itself included, so that a recursive schema
 /// is a finite network. Each has a rank. **A call before the first byte of a subnetwork goes to a
-/// higher rank**, so nobody can call himself without a byte between; `ByteNetwork` relies on it.
+/// higher rank**, so none can call itself without a byte between; `ByteNetwork` relies on it.
 struct NetworkBuilder {
     typealias Node = Int32
 
@@ -46,8 +46,8 @@ struct NetworkBuilder {
     private(set) var ticks: [Node: TickPlace] = [:]
     /// Up to here, what is counted has a node each.
     let unrolled: Int
-    /// Whether there were more nodes than allowed, or nobody wants them. What was built is of no use
-    /// then.
+    /// Whether there were more nodes than allowed, or they are no longer wanted. What was built is
+    /// of no use then.
     private(set) var isTooLarge = false
     private let demand: Demand
 

@@ -3,7 +3,7 @@ import SkeinJSON
 /// What the digits before a place in a number's text mean for those after it. Places with the same
 /// future are equal as far as this is cheap to see, so that they share a node.
 struct NumberPlace: Hashable {
-    /// Of which side the bounds are meant; false where no bound is tied.
+    /// Whether the bounds are meant for negative numbers; false where no bound is tied.
     var isNegative: Bool
     var isFraction = false
     /// Whether all digits so far are those of the lower bound (both of magnitudes).

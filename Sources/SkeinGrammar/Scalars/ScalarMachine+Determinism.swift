@@ -6,16 +6,17 @@ extension ScalarMachine {
     /// Where many states of a nondeterministic machine are open at once, each of the automaton's
     /// states over bytes would hold all of them, and `maxLength` would multiply them.
     ///
-    /// - Parameter demand: of whoever waits for it.
-    /// - Returns: nil if he does not any more, or if that takes more than `GrammarLimits.machineStates` states or
-    ///   `GrammarLimits.subsetWork`: some machines have exponentially many.
+    /// - Parameter demand: the caller's.
+    /// - Returns: nil if it is no longer wanted, or if that takes more than
+    ///   `GrammarLimits.machineStates` states or `GrammarLimits.subsetWork`: some machines have
+    ///   exponentially many.
     func determinised(_ demand: Demand = Demand()) -> ScalarMachine? {
         var builder = SubsetBuilder(machine: self, demand)
         return builder.build()?.trimmed.merged(demand)
     }
 
     /// Equal states of a deterministic machine as one, or the machine itself if that takes more than
-    /// `GrammarLimits.machineWork`; nil if nobody waits for it any more.
+    /// `GrammarLimits.machineWork`; nil if it is no longer wanted.
     ///
     /// Classes only ever split, and only what leads to states that got a new number is looked at again:
     /// `a{4096}` needs as many rounds as it has states. (Hopcroft, 1971, does it better still.)
@@ -34,7 +35,7 @@ extension ScalarMachine {
             work += units
             return work <= GrammarLimits.machineWork && demand.lasts(for: units)
         }
-        // Of a class, those that are not looked at are equal, and differ from those that are.
+        // Those of a class that are not looked at are equal, and differ from those that are.
         var unsure = Set(states.indices)
         while !unsure.isEmpty {
             var groups: [Int: [[Step]: [Int]]] = [:]

@@ -8,7 +8,7 @@ extension ScalarMachine {
     ///   - pattern: a tree; time and memory are bounded for any.
     ///   - matchesWhole: whether it is to match from the first character to the last, and not
     ///     somewhere, as JSON Schema's `pattern` does.
-    ///   - demand: of whoever waits for it.
+    ///   - demand: the caller's.
     /// - Throws: `ScalarMachineTooLarge`.
     init(
         _ pattern: PatternNode, matchesWhole: Bool, _ demand: Demand = Demand()

@@ -61,7 +61,7 @@ struct ScalarMachine: Hashable, Sendable {
             }
             ends.insert(here)
         }
-        // Whoever leaves the words is free.
+        // Once a text has left the words, any character may follow.
         let free = children.count
         var states: [[Step]] = children.map { branches in
             var steps = branches.sorted { $0.key < $1.key }

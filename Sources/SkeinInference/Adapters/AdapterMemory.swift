@@ -6,7 +6,7 @@ import Synchronization
 /// those that were unloaded or replaced and are held by requests that wait or are answered. Any thread
 /// may call.
 package final class AdapterMemory: Sendable {
-    /// Room for an adapter that is being read; free again when nobody holds it.
+    /// Room for an adapter that is being read; free again when its last reference is gone.
     package final class Reservation: Sendable {}
 
     /// An adapter, or the room that is kept for one. Its bytes count as long as it is held.
@@ -16,8 +16,8 @@ package final class AdapterMemory: Sendable {
     }
 
     private let entries = Mutex([Entry]())
-    /// Of the packed matrices of all adapters together; what reading one takes besides is free again
-    /// when it has been read.
+    /// Bytes of the packed matrices of all adapters together; what reading one takes besides is
+    /// free again when it has been read.
     package let byteLimit: Int
 
     package init(byteLimit: Int) { self.byteLimit = byteLimit }
@@ -51,8 +51,8 @@ package final class AdapterMemory: Sendable {
         }
     }
 
-    /// Runs `body` while nobody looks at the entries, which holds their owners for a moment: whoever
-    /// counts their references meanwhile counts those of others.
+    /// Runs `body` while no thread looks at the entries. A look holds their owners for a moment,
+    /// and would add to the references that `body` counts.
     package func whileUnwatched<Result>(_ body: () -> Result) -> Result {
         entries.withLock { _ in body() }
     }

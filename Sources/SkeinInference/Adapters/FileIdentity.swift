@@ -21,7 +21,8 @@ package struct FileIdentity: Sendable, Equatable {
     /// Named templates; a file that comes or goes changes the folder's time.
     private static let folders: Set<String> = ["additional_chat_templates"]
 
-    /// Of a file, or of a folder and those files directly in it that can be a model's or an adapter's.
+    /// The identity of a file, or of a folder and those files directly in it that can be a model's
+    /// or an adapter's.
     ///
     /// - Throws: `FileError`.
     package init(of path: String) throws {

@@ -37,7 +37,7 @@ package struct AnswerPiece: Sendable {
     package var text: String
     /// Only when log-probabilities are wanted.
     package var tokens: [TokenRecord]
-    /// Of the prompt, likewise.
+    /// Those of the prompt, likewise.
     package var promptTokens: [TokenRecord]
     package var tools: [ToolEvent]
 

@@ -3,7 +3,7 @@ import SkeinModels
 
 /// One answer that is to be made: one choice for one prompt of a request.
 package struct AnswerJob: Sendable {
-    /// Of the request; the same for all its choices.
+    /// The request's identifier; the same for all its choices.
     package let request: RequestID
     /// Its place among the answers of the request.
     package let choice: Int

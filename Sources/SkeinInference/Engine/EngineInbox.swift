@@ -18,7 +18,7 @@ final class EngineInbox: Sendable {
     }
 
     private let mail = Condition(Mail())
-    /// Whether somebody cancelled; cheap enough to ask in the middle of a step.
+    /// Whether a request was cancelled; cheap enough to ask in the middle of a step.
     private let hasCancellations = Atomic<Bool>(false)
 
     func put(jobs: [AnswerJob]) { mail.change { $0.jobs.append(jobs) } }

@@ -174,7 +174,7 @@ final class EngineLoop {
             case .restart: throw GrammarError.tooComplex
             case .ended(let reason):
                 ends = reason
-                // Nobody wants to know anything of the prompt.
+                // The request does not ask about the prompt.
                 guard job.tellsPrompt else {
                     finish(
                         answer, reason, promptTokens: job.prompt.count,
@@ -206,8 +206,8 @@ final class EngineLoop {
 
     private func step() {
         guard !running.isEmpty, !batch.isIdle else { return }
-        // When all clients are gone, nothing is computed further for nobody. As long as one is there,
-        // the step goes on: it would have to be done again.
+        // When all clients are gone, the step ends: its results would not be read. As long as one
+        // is there, it goes on: it would have to be done again.
         func check() throws {
             if inbox.areCancelled(running.values.lazy.map(\.answer.job.request)) {
                 throw Cancelled()
@@ -235,7 +235,7 @@ final class EngineLoop {
                 if let reason = member.endsWithPrompt { return end(logits.id, answer, reason) }
             }
             try go(on: logits, member)
-            // Whoever waits for the first token need not wait for the others' next ones.
+            // A client that waits for the first token need not wait for the others' next ones.
             if logits.index == nil, running[logits.id] != nil {
                 tell(logits.id, answer)
                 deliver(events)

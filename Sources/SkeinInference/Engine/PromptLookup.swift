@@ -21,7 +21,7 @@ struct PromptLookup: Sendable {
     private var tokens: [Int32]
     /// The place behind the last time that three tokens stood there.
     private var places: [Key: Int] = [:]
-    /// Of the guessed tokens of late, the share that was right.
+    /// The share of the guessed tokens of late that was right.
     private var share = 0.6
     private var sinceProbe = 0
 

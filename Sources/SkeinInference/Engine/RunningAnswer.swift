@@ -27,7 +27,7 @@ final class RunningAnswer {
     var firstCachedTokens: Int?
     /// Made when its turn has come: many may wait.
     private lazy var uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
-    /// Of the answer so far.
+    /// The tokens of the answer so far.
     private(set) var tokens: [Int32] = []
     private var text: TokenText
     private var value = UTF8Stream()

@@ -6,7 +6,7 @@ struct WaitingAnswers {
         let id: RequestID
         /// The next one last.
         var jobs: [AnswerJob]
-        /// The next one, once somebody has looked.
+        /// The next one, once it has been looked for.
         var next: RunningAnswer?
     }
 

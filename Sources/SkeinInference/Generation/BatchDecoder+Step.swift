@@ -34,7 +34,7 @@ extension BatchDecoder {
     ) rethrows {
         let othersWait = members.values.contains { !$0.answer.isEmpty }
         var left = othersWait ? plan.promptTokens ?? pace.tokens : plan.promptTokens ?? .max
-        // Without others one block is enough: whoever wants to join does not wait for more.
+        // Without others one block is enough: a sequence that joins does not wait for more.
         left = min(left, pass.blockTokens)
         while left > 0, let id = order.first(where: { members[$0]?.isPrompting ?? false }) {
             let part = try readPrompt(of: id, most: left, check: check, each)
@@ -45,7 +45,8 @@ extension BatchDecoder {
             if part.hasLogits {
                 try each(Logits(id: id, index: part.index, values: pass.logits(0)))
             }
-            // Whoever was fed now waits for its next token: the rest of a block's time is not for others.
+            // A sequence that was fed now waits for its next token: the rest of a block's time is
+            // not for others.
             if !othersWait, members.values.contains(where: { !$0.answer.isEmpty }) { return }
             // Copying so much out of the cache was enough of a delay for others.
             if othersWait, part.restored >= Self.manyRestored { return }
@@ -109,7 +110,7 @@ extension BatchDecoder {
         check: () throws -> Void, _ each: (Logits) throws -> Void
     ) rethrows -> PromptPart {
         let before = member.sequence.count
-        // Whoever gets them may let the sequence leave, or feed it after the last.
+        // The caller may let the sequence leave, or feed it after the last.
         members[id]?.prompt = isLast ? [] : member.prompt[block.endIndex...]
         if isLast { members[id]?.tellsPrompt = false }
         let end = before + block.count

@@ -6,17 +6,17 @@ import SkeinTensors
 ///
 /// A step reads a part of the prompts that wait and the next tokens of answers, whose rows share one
 /// read of the weights. What a sequence gets never depends on who else is there, on how its prompt
-/// was cut or on the number of threads: it is what `DecoderSession` gives it alone. Whoever steps
+/// was cut or on the number of threads: it is what `DecoderSession` gives it alone. The caller
 /// picks the tokens, from the logits, and feeds them. No order of calls traps: what cannot be done
-/// is refused, with a reason. Not Sendable: one thread owns it; others give it what they want through
-/// that thread. `BatchPlan` bounds and states its memory.
+/// is refused, with a reason. Not Sendable: one thread owns it; others give it what they want
+/// through that thread. `BatchPlan` bounds and states its memory.
 package final class BatchDecoder {
     /// A sequence from its admission until it leaves.
     package struct SequenceID: Hashable, Sendable {
         let number: Int
     }
 
-    /// The answer to somebody who wants to join.
+    /// The answer to a sequence that wants to join.
     package enum Admission: Equatable, Sendable {
         case admitted(SequenceID)
         /// Not now: when others have left there is room.
@@ -51,7 +51,7 @@ package final class BatchDecoder {
     /// What a sequence gets for the last token of its prompt, or for a token that it was fed.
     package struct Logits {
         package let id: SequenceID
-        /// Of the fed tokens the one that this is for; nil: the prompt's last.
+        /// Which of the fed tokens this is for; nil: the prompt's last.
         package let index: Int?
         /// The token's position in a prompt all of whose logits are wanted; nil: it is no such token.
         package var promptPosition: Int? = nil
@@ -114,7 +114,7 @@ package final class BatchDecoder {
     ///   - weights: the one copy.
     ///   - plan: what may be held; memory for activations is taken now, for keys and values when
     ///     sequences join.
-    ///   - team: the threads that compute; nobody else may use them at the same time.
+    ///   - team: the threads that compute; no other work may use them at the same time.
     ///   - prefixes: of the same model.
     ///   - clock: seconds since some moment, for the pace of prompts; no result depends on it.
     package init(
@@ -212,9 +212,9 @@ package final class BatchDecoder {
         return .admitted(id)
     }
 
-    /// Gives a sequence's memory back, at once if nothing of it is being read: whoever joins in the
-    /// same closure takes its place and not more. What of it was unread is dropped, and it gets no
-    /// further logits. Nothing for a sequence that is not there.
+    /// Gives a sequence's memory back, at once if nothing of it is being read: one that joins in
+    /// the same closure takes its place and not more. What of it was unread is dropped, and it gets
+    /// no further logits. Nothing for a sequence that is not there.
     package func leave(_ id: SequenceID) {
         guard let member = members.removeValue(forKey: id) else { return }
         order.removeAll { $0 == id }

@@ -105,7 +105,7 @@ extension CachedSequence {
 /// The names of a sequence's whole blocks, as far as they were offered or restored.
 struct PrefixChain {
     let root: PrefixName
-    /// Of the row for which the root was made.
+    /// The turns of the row for which the root was made.
     let turns: [Bool]
     var names: [PrefixName]
 }

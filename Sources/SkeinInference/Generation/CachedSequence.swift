@@ -6,8 +6,8 @@ import SkeinTensors
 ///
 /// Tokens are read in two ways. *Prompt* tokens are multiplied by the prompt's kernels, *answer*
 /// tokens by the token's; the two differ in the last bits (decision 9). Keys and values of the first
-/// `exactCount` tokens are those of a prompt, so that whoever reads the same tokens as a prompt has
-/// the same bits. Not Sendable: one thread at a time.
+/// `exactCount` tokens are those of a prompt, so that a sequence that reads the same tokens as a
+/// prompt has the same bits. Not Sendable: one thread at a time.
 package final class CachedSequence {
     let projections: GenerationProjections
     /// How keys and values are held.

@@ -42,7 +42,7 @@ package final class DecoderSession {
     /// Shapes and ranges:
     ///   - adapter: nil for the base model.
     ///   - capacity: tokens of prompt and answer together.
-    ///   - team: the threads that compute; nobody else may use them at the same time.
+    ///   - team: the threads that compute; no other work may use them at the same time.
     ///   - compute: for a prompt's products with the weights; an answer is multiplied in fp32.
     ///   - cacheType: how keys and values are held.
     ///   - answerRows: tokens of an answer that are read together, 1 to the tokens of a block (256 in
@@ -139,9 +139,9 @@ package final class DecoderSession {
     ///
     /// `tokens` are at least one, at most `room`, each of the model's vocabulary: the caller knows
     /// these limits, and other tokens are a bug of its own that ends the process. `check` is called
-    /// before each layer of each block; what it throws ends the reading. Of `tokens` those that are
-    /// beyond `count` then were not read; with the rest of them the bits are those of an
-    /// uninterrupted call.
+    /// before each layer of each block; what it throws ends the reading. Those of `tokens` beyond
+    /// `count` then were not read; with the rest of them the bits are those of an uninterrupted
+    /// call.
     package func withLogits<Result>(
         after tokens: [Int32], as reading: Reading = .prompt, check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result

@@ -1,4 +1,4 @@
-/// Numbers from the largest to the smallest, ordered only as far as somebody looks.
+/// Numbers from the largest to the smallest, ordered only as far as they are looked at.
 ///
 /// Each round takes those within some distance of the largest that no round before has taken, so
 /// that the first places, which is where tokens are drawn, cost one pass over the numbers and the

@@ -146,7 +146,7 @@ package final class GenerationProjections: Sendable {
     private let layers: [[GenerationProjection]]
     /// Per layer, `BlockDesign.places`.
     private let places: [[Int]]
-    /// Of the embedding and the head.
+    /// The embedding and the head.
     let edges: GenerationEdges
     /// The largest R; 0 without an adapter.
     package let rank: Int
@@ -263,7 +263,7 @@ package final class GenerationProjections: Sendable {
         }
     }
 
-    /// Of a projection.
+    /// What one projection takes in `layers` and `places`.
     private static let tableBytes =
         MemoryLayout<GenerationProjection>.stride + MemoryLayout<Int>.stride
 

@@ -14,7 +14,8 @@ enum MatrixSource: Sendable {
         }
     }
 
-    /// Of a type without a packed form, the plain one that holds its numbers exactly.
+    /// The form in which it is packed; a type without a packed form has the plain one that holds
+    /// its numbers exactly.
     private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
         return view.elementType.flatMap { Self.element(of: $0) }

@@ -1,7 +1,7 @@
 /// The blocks of a `PrefixCache` in the order of their last use.
 ///
 /// A block is of use only with all blocks before it, so a use of a block is one of those too, and
-/// they count as used after it: whoever is oldest has no successor. The order is a list whose links
+/// they count as used after it: the oldest one has no successor. The order is a list whose links
 /// lie in the blocks; finding, adding and evicting take the same time whatever their number.
 struct PrefixTable {
     struct Block {

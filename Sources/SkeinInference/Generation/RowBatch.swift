@@ -3,7 +3,7 @@ struct RowBatch {
     struct Row {
         let sequence: CachedSequence
         let token: Int32
-        /// Of the token in its sequence.
+        /// The token's place in its sequence.
         let position: Int
         /// Which of the given sequences, and which of its tokens.
         let item: Int

@@ -12,8 +12,8 @@ extension Sampler {
     /// Shapes and ranges:
     ///   - logits: [V].
     ///   - fitting: after whose tokens the value can still be completed within its limit.
-    ///   - all: that the grammar allows, the same object where all fit; nil: nobody asks what the model
-    ///     would have said with more room.
+    ///   - all: that the grammar allows, the same object where all fit; nil: what the model would
+    ///     have said with more room is not asked for.
     ///   - ends: tokens that end the turn, allowed where the value is complete.
     package func choose(
         _ logits: UnsafeBufferPointer<Float>, position: Int, among fitting: TokenMask,

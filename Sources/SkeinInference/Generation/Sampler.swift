@@ -11,9 +11,9 @@ package struct Sampler: Sendable, Equatable {
     package var temperature: Float
     /// Only the `topK` largest logits take part; 0 = all.
     package var topK: Int
-    /// Of those, the smallest set whose probabilities sum to at least `topP`; 1 = all.
+    /// The smallest set of those takes part whose probabilities sum to at least `topP`; 1 = all.
     package var topP: Float
-    /// Of those, the ones with at least this share of the largest probability; 0 = all.
+    /// Only those with at least this share of the largest probability take part; 0 = all.
     package var minP: Float
     package var penalties: TokenPenalties
     package var seed: UInt64
@@ -33,7 +33,7 @@ package struct Sampler: Sendable, Equatable {
     /// The token at `position` of the answer; a function of the logits, the seed, the position, and
     /// what is allowed.
     ///
-    /// Of equal logits the lowest id comes first, so that the result does not depend on a sort.
+    /// The lowest id of equal logits comes first, so that the result does not depend on a sort.
     package func pick(_ logits: [Float], position: Int, among allowed: TokenSet? = nil) -> Int32 {
         logits.withUnsafeBufferPointer { pick($0, position: position, among: allowed) }
     }

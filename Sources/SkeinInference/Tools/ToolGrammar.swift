@@ -14,7 +14,7 @@ package enum ToolGrammar {
     ///   - tools: with their places in the request.
     ///   - key: "arguments" or "parameters".
     ///   - grammars: of the model's vocabulary.
-    ///   - isWanted: whether somebody still waits for it; asked now and then.
+    ///   - isWanted: whether it is still wanted; asked now and then.
     /// - Returns: the grammar of the JSON of one call, and the places in the request of what it leaves
     ///   out, such as `tools[0].function.parameters#/properties/a/not`.
     /// - Throws: `ToolProblem`.

@@ -61,7 +61,7 @@ package struct ToolGuide: Sendable {
     package let dropped: [String]
     /// How many there are; of many not all have a place in `dropped`.
     package let droppedCount: Int
-    /// Whether somebody still waits for the answer.
+    /// Whether the answer is still wanted.
     let isWanted: @Sendable () -> Bool
 
     var state = State.free
@@ -92,7 +92,7 @@ package struct ToolGuide: Sendable {
     ///   - tokenizer: of the model.
     ///   - limit: tokens of the answer.
     ///   - idSeed: names of calls are made from it.
-    ///   - isWanted: whether somebody still waits for the answer; asked by any thread.
+    ///   - isWanted: whether the answer is still wanted; asked by any thread.
     /// - Throws: `ToolProblem` if a strict schema cannot be enforced, or if a call is required that does
     ///   not fit; `GrammarError`.
     package init(

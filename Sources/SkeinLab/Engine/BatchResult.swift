@@ -49,7 +49,7 @@ struct BatchResult: Sendable, Equatable {
             })
     }
 
-    /// Of the rate of multiply-adds in registers: the median of the repetitions' shares.
+    /// The share of the rate of multiply-adds in registers: the median of the repetitions' shares.
     func share(_ run: Run) -> Double {
         Measurement.median(
             of: zip(run.decode, run.peakRates).map { timing, peak in

@@ -12,7 +12,7 @@ struct StepResult: Sendable, Equatable {
     var threads: Int
     /// Floating-point operations of all matrix products of a micro-batch.
     var operations: Int
-    /// Of these, the operations of products with frozen weights, which are also measured alone.
+    /// Those of the products with frozen weights, which are also measured alone.
     var wideOperations: Int
     /// Trained numbers.
     var parameters: Int

@@ -23,7 +23,8 @@ struct GrammarResult: Sendable {
     }
 
     struct Decode: Sendable {
-        /// Of the value with forced runs, and of the value for which the model was always asked.
+        /// Tokens of the value with forced runs, and of the value for which the model was always
+        /// asked.
         var tokens = (short: 0, asked: 0)
         /// Seconds of each repetition.
         var short: [Double] = []

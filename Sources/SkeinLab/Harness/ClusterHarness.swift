@@ -111,7 +111,7 @@ package final class ClusterHarness {
         let ending = try coordinator.wait(seconds: seconds)
         try coordinator.demandSuccess()
         for worker in workers {
-            // A worker that was reconnecting when the coordinator ended finds nobody any more.
+            // A worker that was reconnecting when the coordinator ended cannot find it any more.
             let isStopped = !worker.errorText.hasSuffix("the run is complete\n")
             if isStopped { worker.send(SIGTERM) }
             let ending = try worker.wait()

@@ -47,7 +47,7 @@ enum LoopbackRate {
         return Double(bytes) / max(seconds, 1e-9)
     }
 
-    /// Writes until all is written or nobody reads any more, then closes the socket.
+    /// Writes until all is written or the reader is gone, then closes the socket.
     private static func write(_ bytes: Int, to socket: Int32) {
         defer { close(socket) }
         #if os(Linux)

@@ -27,7 +27,7 @@ struct WireBench: Sendable {
 
     private let load: WireLoad
     private let network: CoordinatorNetwork
-    /// What people are shown of the run, and who shows it; nil: nobody can look.
+    /// What people are shown of the run, and who shows it; nil: it is not shown.
     private let board = RunBoard()
     private let status: StatusServer?
     /// The bound address, `HOST:PORT`.

@@ -22,7 +22,7 @@ struct WireResult: Sendable {
     }
 
     var load: WireLoad
-    /// nil: nobody could look.
+    /// nil: the run was not shown.
     var watched: Watched?
     var steps: [WireBench.Step]
     var limits: Machine

@@ -21,7 +21,7 @@ package struct CheckedHost: Sendable, Equatable {
         /// The run's `--compute`.
         var compute: String
         var admitsOtherEngines: Bool
-        /// Of the base model's file, which a worker without `model=` fetches; nil: not known.
+        /// Bytes of the base model's file, which a worker without `model=` fetches; nil: not known.
         var modelBytes: Int?
 
         package init(

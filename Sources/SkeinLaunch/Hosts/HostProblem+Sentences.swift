@@ -86,7 +86,7 @@ extension HostProblem {
         }
     }
 
-    /// Somebody's last words, behind a sentence.
+    /// A program's last words, behind a sentence.
     private static func said(_ words: String) -> String { words.isEmpty ? "" : ": " + words }
 
     private static func unreachable(

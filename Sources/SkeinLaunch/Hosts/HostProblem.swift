@@ -8,7 +8,7 @@ enum HostProblem: Error, Equatable, Sendable {
     case silent(Stage, seconds: Int)
     /// It writes more than launch is willing to read.
     case floods
-    /// Somebody else than a shell answers.
+    /// Something other than a shell answers.
     case noShell(words: String)
     case noSkein(program: String)
     /// `skein --version` failed there.

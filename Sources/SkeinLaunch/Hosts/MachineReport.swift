@@ -4,7 +4,7 @@ import SkeinJSON
 /// What a machine has for a run: `skein --version --json` prints it, and launch compares that of each
 /// host with its own.
 package struct MachineReport: Sendable, Equatable {
-    /// Of Skein.
+    /// Skein's version.
     package var version: String
     /// `Linux`.
     package var system: String

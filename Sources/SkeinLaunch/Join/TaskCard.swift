@@ -72,7 +72,7 @@ package struct TaskCard: Sendable, Equatable {
         #endif
     }
 
-    /// Of a name only what is safe in a line.
+    /// The parts of a name that are safe in a line.
     private static func plain(_ text: String) -> String {
         String(
             text.prefix(253).filter {

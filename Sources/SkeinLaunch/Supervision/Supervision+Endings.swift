@@ -147,7 +147,7 @@ extension ChildProcess.Ending {
     /// For a worker that never joined, also a shell's status for a program that it cannot find or
     /// may not run. If the worker has joined before, a file system may not be mounted yet.
     ///
-    /// 0 is final, too, but not a failure: somebody asked the worker to leave.
+    /// 0 is final, too, but not a failure: the worker was asked to leave.
     fileprivate func isFinalForWorker(thatWorked hasWorked: Bool) -> Bool {
         isOne(of: hasWorked ? [64, 65, 130] : [64, 65, 126, 127, 130])
     }

@@ -1,4 +1,4 @@
-/// A declaration as it is written, before anybody asks whether it can be generated.
+/// A declaration as it is written, before it is known whether it can be generated.
 struct Declaration {
     /// `struct`, `enum`, `actor`, `class`, ...
     var keyword = ""

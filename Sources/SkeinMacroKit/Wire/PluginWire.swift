@@ -40,7 +40,7 @@ struct PluginWire {
         return true
     }
 
-    /// Writes a message; false if nobody reads any more.
+    /// Writes a message; false if the reader is gone.
     func send(_ message: [UInt8]) -> Bool {
         var length = UInt64(message.count)
         var bytes: [UInt8] = []

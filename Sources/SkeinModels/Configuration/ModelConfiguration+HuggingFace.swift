@@ -41,7 +41,7 @@ extension ModelConfiguration {
             limit: Limits.contextLength)
         normEpsilon = Float(
             try check.positive("rms_norm_eps", fields.normEpsilon ?? traits.normEpsilon, below: 1))
-        // Of a model with several inputs, transformers ties unless the outer fields say otherwise.
+        // transformers ties a model with several inputs unless the outer fields say otherwise.
         tiedEmbeddings =
             outer.map { $0.tiedEmbeddings ?? true } ?? fields.tiedEmbeddings ?? traits.isTied
         ropeTheta = traits.theta

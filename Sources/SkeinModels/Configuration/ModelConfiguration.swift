@@ -21,7 +21,7 @@ package struct ModelConfiguration: Sendable, Equatable {
     package var ropeTheta: Double
     /// Divisors of the inverse frequencies theta^(-2i / n), half as many as the n elements of a head
     /// that are rotated, from GGUF's tensors or computed from the scaling that the file states; nil
-    /// means none. Of a model with several rotations, the first.
+    /// means none. A model with several rotations has the first one's.
     package var ropeFrequencyDivisors: [Float]?
     /// The factor of linear scaling in those divisors, if skein read another one from the same file
     /// before 2026-11-22: the engine's fingerprint names it, so that no run mixes the two.

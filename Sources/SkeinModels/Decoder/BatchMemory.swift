@@ -51,7 +51,7 @@ struct BatchMemory {
         /// As their projections gave them.
         let q: UnsafeMutablePointer<Float>
         let k: UnsafeMutablePointer<Float>
-        /// Of each head of each token, or of each token.
+        /// One for each head of each token, or for each token.
         let inverseQ: UnsafeMutablePointer<Float>
         let inverseK: UnsafeMutablePointer<Float>
     }
@@ -82,7 +82,7 @@ struct BatchMemory {
         let adapted: [Adapted?]
     }
 
-    /// Blocks of which nothing is kept: nobody goes back through them.
+    /// Blocks of which nothing is kept: no pass goes back through them.
     private let frozen: Int
     /// [T, D] each: the input of every block that is not frozen, and the last block's output. Two take
     /// turns when nothing is kept.

@@ -13,7 +13,7 @@ package struct Decoder: Sendable {
     /// Keeps only each block's input and computes the rest again in the backward pass: about a
     /// third more time for a tenth of the activations. The bits are the same.
     package let gradientCheckpointing: Bool
-    /// Of an adapter with magnitudes.
+    /// Set for an adapter with magnitudes.
     let baseNorms: BaseNorms?
     /// Whether what enters the lowest adapted block is rounded to bf16.
     package let roundsFeatures: Bool
@@ -59,7 +59,7 @@ package struct Decoder: Sendable {
         noise: NoiseAddress? = nil, labelSmoothing: Float = 0,
         workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
     ) -> BatchLoss {
-        // Without a `progress`, nobody can abandon the pass.
+        // Without a `progress`, the pass cannot be abandoned.
         self.gradient(
             of: batch, parameters: parameters, dropout: dropout, noise: noise,
             labelSmoothing: labelSmoothing, workspace: workspace,
@@ -138,7 +138,7 @@ struct DecoderPass {
     let dropout: Decoder.DropoutAddress?
     let noise: Decoder.NoiseAddress?
     let training: Bool
-    /// nil: nobody follows the pass.
+    /// nil: the pass is not followed.
     let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul

@@ -76,7 +76,7 @@ extension DecoderPass {
         let rows: Int
     }
 
-    /// The input as Float once more; not computed when nobody reads it.
+    /// The input as Float once more; not computed when it is not read.
     private func again(_ input: Normed, isRead: Bool) -> UnsafePointer<Float> {
         guard let weight = input.weight else { return UnsafePointer(input.x) }
         if isRead {

@@ -135,8 +135,8 @@ extension DecoderPass {
 
 // The rows that matter: from the last block's attention on, only those that carry loss.
 extension DecoderPass {
-    /// Whether the upper half of a block has only the loss rows: nobody reads what the last block
-    /// makes of any other row.
+    /// Whether the upper half of a block has only the loss rows: what the last block makes of any
+    /// other row is not read.
     func isTrimmed(_ layer: Int) -> Bool { layer == model.layerCount - 1 }
 
     /// Rows of a block from its middle on.

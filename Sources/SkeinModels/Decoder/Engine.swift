@@ -47,8 +47,8 @@ package enum Engine {
     }
 
     /// What `ElementaryFunctions` makes of one table. The table in use is made by the same arithmetic
-    /// from the model's own theta and scaling, so it is the same wherever this is; whoever changes
-    /// the arithmetic changes this, too. 65,536 angles, 2 ms.
+    /// from the model's own theta and scaling, so it is the same wherever this is; a change of the
+    /// arithmetic changes this, too. 65,536 angles, 2 ms.
     private static let rotaryProbe: String = {
         let probe = RotaryEmbedding(
             headDimension: 128, theta: 100_000, divisors: nil, positions: 1024)

@@ -8,13 +8,13 @@ package final class PassProgress: Sendable {
     private let done = Atomic<Int>(0)
     private let total = Atomic<Int>(0)
     private let abandoned = Atomic<Bool>(false)
-    /// Of work that is several passes, one after the other.
+    /// How many passes the work has, one after the other.
     private let parts = Atomic<Int>(1)
     private let partsDone = Atomic<Int>(0)
 
     package init() {}
 
-    /// Ends the pass at its next layer: nobody wants the result any more.
+    /// Ends the pass at its next layer: the result is no longer wanted.
     package func abandon() { abandoned.store(true, ordering: .relaxed) }
 
     package var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }

@@ -8,7 +8,7 @@ package struct Rotation: Sendable {
     /// For rows of more tokens than `longFrom`; nil: one table for all.
     private let long: RotaryEmbedding?
     private let longFrom: Int
-    /// Of queries; nil: they do not grow.
+    /// How queries grow with their position; nil: they do not.
     private let growth: PositionScale?
 
     /// The rotations of all layers for positions 0 ..< `positions`; layers share tables.

@@ -4,7 +4,7 @@ import SkeinTensors
 ///
 /// Families make their designs of it.
 package struct StatedTraits: Sendable, Equatable {
-    /// Of each layer; nil: none. Empty: no layer has one.
+    /// The window of each layer; nil: none. Empty: no layer has one.
     package var windows: [Int?] = []
     /// Empty: one of the whole head, with `ropeTheta` and `ropeFrequencyDivisors`.
     package var rotations: [DecoderDesign.RotaryTable] = []

@@ -20,7 +20,7 @@ package struct FuseReport: Sendable {
     /// Matrices in another type than the one that was asked for.
     package internal(set) var otherTypes: [Entry] = []
 
-    /// Of all tensors that were encoded anew.
+    /// The deviation of all tensors that were encoded anew.
     package var deviation: Deviation {
         encoded.reduce(into: Deviation()) { $0 += $1.deviation }
     }

@@ -170,7 +170,7 @@ package struct FusedFolder {
             (endings.contains { name.hasSuffix($0) } || name.hasPrefix("LICENSE")
                 || name.hasPrefix("NOTICE"))
                 && name != "config.json" && !name.hasSuffix(".index.json")
-                // Of an adapter in the same folder: transformers would look for its weights.
+                // An adapter's, in the same folder: transformers would look for its weights.
                 && name != "adapter_config.json"
         }
         let folder = "additional_chat_templates"

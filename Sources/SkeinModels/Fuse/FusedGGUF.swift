@@ -7,7 +7,7 @@ package struct FusedGGUF {
     private let input: FuseInput
     /// For matrices; vectors are F32.
     private let type: ElementType
-    /// Of the file, in its order.
+    /// The file's metadata, in its order.
     private let metadata: [(key: String, value: GGUFWriter.Value)]
     private let tensors: [FusedTensor]
 

@@ -268,7 +268,7 @@ extension GGUFAsFolder {
         if divisors.allSatisfy({ $0 == first }) {
             return [("rope_type", .text("linear")), ("factor", .decimal(Self.decimal(first)))]
         }
-        // Of no published model is the low factor another one.
+        // All published models have this low factor.
         for (high, exponent) in [4.0, 2, 8].flatMap({ high in (4...17).map { (high, $0) } }) {
             let original = 1 << exponent
             let found = RopeScaling.llama3Divisors(

@@ -37,7 +37,7 @@ final class Clients {
         address = listener.address
         self.listener = listener
         accept = { [weak self] in self?.accept($0) }
-        // Whoever still answers hears that nobody listens any more.
+        // The clients that are left learn that the server no longer listens.
         loop.whenEnding { [weak self] in self?.closeAll() }
     }
 

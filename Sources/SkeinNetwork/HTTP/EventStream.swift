@@ -16,8 +16,8 @@ package final class EventStream {
         self.connection = connection
     }
 
-    /// Whether it has taken what was sent: what waits for a slow client is bounded, and whoever
-    /// sends leaves out events that a later one replaces.
+    /// Whether it has taken what was sent: what waits for a slow client is bounded, and a sender
+    /// leaves out events that a later one replaces.
     package var isReady: Bool { connection?.hasRoom ?? false }
 
     /// Whether so little waits for the client that more may be sent. A site that must leave

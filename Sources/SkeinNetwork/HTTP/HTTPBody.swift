@@ -1,6 +1,6 @@
 /// Reads the body of one request, by its length or in chunks (RFC 9112, sections 6 and 7). Pure.
 ///
-/// Memory grows with the bytes that come, never with a length that somebody declared, and never
+/// Memory grows with the bytes that come, never with a length that was declared, and never
 /// beyond the limit. Lines between chunks end with both CR and LF, as in no other place: proxies
 /// that disagreed about a lone LF there have been made to smuggle requests. Extensions of chunks
 /// and trailers are checked, limited and thrown away. A body with a content encoding is refused:

@@ -140,7 +140,7 @@ final class HTTPConnection {
             if case .lingering = phase { return read() }
             return close()
         }
-        // Requests that wait are nobody's any more: nobody would read up to the end behind them.
+        // Requests that wait are dropped: no client is left to read the answers.
         if readiness.contains(.hangUp), watched.contains(.hangUp) { return close() }
         if readiness.contains(.read), watched.contains(.read) { read() }
     }
@@ -152,7 +152,7 @@ final class HTTPConnection {
         switch socket.read(into: room) {
         case .wouldBlock: return
         case .ended, .failed:
-            // Also a client that ended its side only: nobody can tell it from one that is gone.
+            // A client that ended only its own side cannot be told from one that is gone.
             close()
         case .bytes(let count): take(room[..<count])
         }
@@ -247,7 +247,7 @@ final class HTTPConnection {
     // MARK: Waiting
 
     private var interest: Readiness {
-        // Whoever is gone is noticed also behind bytes that are not read.
+        // A client that is gone is noticed also behind bytes that are not read.
         let hasRoom = parser.heldBytes < Limits.pipelineBytes
         let reading: Readiness = hasRoom || traits.isFollower ? .read : .hangUp
         switch phase {

@@ -1,6 +1,6 @@
 /// Takes an answer that comes later, whole or as events. Lives on its loop's thread.
 ///
-/// Whoever is given one answers it at some time: nothing else ends the wait of a client that stays.
+/// A site must answer it at some time: nothing else ends the wait of a client that stays.
 package final class HTTPReply {
     private(set) weak var connection: HTTPConnection?
 

@@ -36,7 +36,7 @@ package struct HTTPRequest: Sendable, Equatable {
     }
 }
 
-/// Why a request is refused before anybody looks at what it wants.
+/// Why a request is refused before it is known what it wants.
 package enum HTTPProblem: Error, Equatable {
     /// It is not HTTP, or breaks its rules; a few words say how.
     case malformed(String)

@@ -25,7 +25,7 @@ package final class HTTPServer: Sendable {
         package var date: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
         /// How long clients are waited for.
         package var times = HTTPTimes()
-        /// Of the thread, for debuggers: at most 15 bytes.
+        /// The thread's name, for debuggers: at most 15 bytes.
         package var name = "skein-http"
         /// Whether the process's other threads go first.
         package var yieldsToOthers = true

@@ -75,8 +75,8 @@ struct Places {
         return crowded(acquaintances, client) ?? slowest(bodies, isKnown: true, client)?.slot
     }
 
-    /// Of those that have waited longest, the first one of the host that has most of them: a host that
-    /// opens connections without end loses its own.
+    /// Among those that have waited longest, the first one of the host that has most of them: a
+    /// host that opens connections without end loses its own.
     private func crowded(_ queue: WaitingQueue, _ client: (Int) -> Client) -> Int? {
         var counts: [[UInt8]: Int] = [:]
         for slot in queue.prefix(Limits.crowd) { counts[client(slot).network, default: 0] += 1 }

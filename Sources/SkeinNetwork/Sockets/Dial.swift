@@ -64,8 +64,8 @@ package final class Dial {
     private func decide(_ attempt: Socket) {
         let code = attempt.takeError()
         guard code == 0 else { return tryNext(after: code) }
-        // If nobody listens on a port of the range that the system picks from, a socket can connect
-        // to itself.
+        // If no program listens on a port of the range that the system picks from, a socket can
+        // connect to itself.
         if attempt.local?.description == attempt.peer.description {
             return tryNext(after: ECONNREFUSED)
         }

@@ -10,7 +10,7 @@ package enum SocketError: Error, Equatable {
     case portInUse(address: String)
     /// The system refused to listen on `address` with `code` (errno).
     case cannotListen(address: String, code: Int32)
-    /// Nobody answered at `address`; `code` is what the system said (errno).
+    /// No peer answered at `address`; `code` is what the system said (errno).
     case cannotConnect(address: String, code: Int32)
     /// The system refused `operation`, which involves no file and no peer, with `code` (errno).
     case systemRefused(operation: String, code: Int32)

@@ -135,7 +135,7 @@ extension RowEncoder {
                         number: number, ids: $0.ids, targets: $0.targets,
                         maximumLength: maximumLength)
                 }.filter { $0.lossTokenCount > 0 }
-                // Of answers that are cut to nothing, or to the same beginning, there is nothing to compare.
+                // Answers that are cut to nothing, or to the same beginning, cannot be compared.
                 if comparesAnswers, encoded.count < 2 || encoded[0] == encoded[1] { encoded = [] }
                 // They are computed together, and must be no more than the longest row.
                 if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {

@@ -189,8 +189,8 @@ struct DataFolder {
         found.sort { ($0.index, $0.name) < ($1.index, $1.name) }
         guard let total = found.first?.total else { return nil }
         try check(count: total)
-        // Of two versions beside each other, or of an unfinished download, it is not known which rows
-        // are meant.
+        // With two versions beside each other, or an unfinished download, it is not known which
+        // rows are meant.
         guard found.map(\.index) == Array(0..<total), found.allSatisfy({ $0.total == total }) else {
             throw RowError.badShards(directory: directory, names: found.map(\.name))
         }

@@ -1,8 +1,8 @@
 /// How often the rows of each file of a run stand in an epoch (`--data A.jsonl:2,B.jsonl:0.5`).
 ///
-/// Of a weight w, each row of the file stands there floor(w) times, and the rest of w is a part of the
-/// file's training rows that each epoch draws anew (`EpochDraw`). Which rows are held out for
-/// validation is decided before, so that no copy of them is trained on.
+/// With a weight w, each row of the file stands there floor(w) times, and the rest of w is a part
+/// of the file's training rows that each epoch draws anew (`EpochDraw`). Which rows are held out
+/// for validation is decided before, so that no copy of them is trained on.
 package struct DataShares {
     /// A file's weight and its rows, whether they can be trained on or not.
     package struct Share {
@@ -24,8 +24,8 @@ package struct DataShares {
     /// The training rows: file after file, copy after copy, each in file order.
     ///
     /// Copy c of row n of all N rows has the number n + c N: each stands for itself in the order of an
-    /// epoch, and has its own random numbers. Of the copy of which an epoch draws a part, all rows are
-    /// here.
+    /// epoch, and has its own random numbers. If an epoch draws only a part of a copy, all of its
+    /// rows are here.
     ///
     /// - Parameter rows: sequences of the rows that are trained on, numbered through over all files.
     /// - Returns: `rows` itself if every weight is 1; which of them an epoch has, unless it has all.

@@ -4,9 +4,9 @@ import SkeinJSON
 
 /// The rows of one data file, in file order.
 ///
-/// Of a file of lines, each line is a JSON object. Blank lines, a byte order mark at the start and
-/// carriage returns at line ends are ignored. Rows of a table (`DataFileKind`) are objects that have
-/// its columns as keys. All rows have one form.
+/// In a file of lines, each line is a JSON object. Blank lines, a byte order mark at the start and
+/// carriage returns at line ends are ignored. Rows of a table (`DataFileKind`) are objects that
+/// have its columns as keys. All rows have one form.
 package struct PairFile: Sendable {
     package let path: String
     package let rows: [PairRow]
@@ -20,7 +20,7 @@ package struct PairFile: Sendable {
     package let badLines: [RowError]
     /// The first of these, with its place.
     let firstBadLine: LineFacts.BadLine?
-    /// Of the file's bytes.
+    /// The digest of the file's bytes.
     package let digest: SHA256.Digest
 
     /// Reads a data file.
@@ -82,7 +82,7 @@ package struct PairFile: Sendable {
         var badLineCount = 0
         var badLines: [RowError] = []
         var firstBadLine: LineFacts.BadLine?
-        /// Of the first row, and its line.
+        /// The form of the first row, and its line.
         var form: (RowForm, line: Int)?
         /// Named parts that no row has had so far.
         var absent: Set<RowFields.Part>

@@ -59,7 +59,7 @@ extension DataStudy {
             switch warning {
             // Said above, with places.
             case .skipped, .manyCut, .repeatedRows, .leaked, .remark: continue
-            // Whoever holds nothing out knows it.
+            // A user who holds nothing out knows it.
             case .noValidation: continue
             default: findings.append(Finding(text: warning.text, places: []))
             }

@@ -236,7 +236,7 @@ extension DataStudy.Reader {
 }
 
 extension DataStudy.Row {
-    /// Of all sequences: equal ones are equal rows.
+    /// The tokens of all sequences: equal ones are equal rows.
     fileprivate var ids: [Int32] {
         sequences.count == 1 ? sequences[0].ids : sequences.flatMap(\.ids)
     }

@@ -23,7 +23,7 @@ package enum TableProblem: Error, Equatable, Sendable {
     case damaged(part: String, offset: Int, problem: String)
     /// A Parquet file that asks for more than `Limits` allow.
     case tooLarge(part: String, limit: Int, found: Int)
-    /// Of a wanted column: a codec, an encoding or a type that Skein does not read.
+    /// A wanted column has a codec, an encoding or a type that Skein does not read.
     case unsupported(column: String, feature: Feature)
     /// None of the wanted columns is there.
     case noWantedColumn(found: [String])

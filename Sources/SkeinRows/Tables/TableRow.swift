@@ -1,6 +1,7 @@
 /// One row as a JSON object in UTF-8, and where it stands.
 package struct TableRow: Equatable, Sendable {
-    /// Of CSV and TSV the line of the file in which the row starts, of other files the row; from 1.
+    /// The line in which the row starts in CSV and TSV, the number of the row in other files; from
+    /// 1.
     package let number: Int
     /// One JSON object. It has no line breaks, except those of a JSON list's own text.
     package let json: [UInt8]

@@ -5,7 +5,7 @@ import SkeinBasics
 ///
 /// One file for each key, `<SHA-256 of the key>.tokens`. Nothing in it is trusted: a file that is
 /// torn, foreign or damaged is not used. It can be removed at any time. The data's rows can be read
-/// from it, so only its owner may read it, whoever may read the data.
+/// from it, so only its owner may read it, even if others may read the data.
 package struct TokenCache: Sendable {
     private let folder: CacheFolder
     package var directory: String { folder.path }

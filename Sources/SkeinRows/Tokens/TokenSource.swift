@@ -77,8 +77,8 @@ package struct TokenSource {
             data, fields: fields, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
         let made = EncodedFile(file, try encoder.encodeWithRemarks(file))
         origin.encodedRows += made.lines.rowCount
-        // An empty file would save nothing, and from the cache would pass as training data. Of a bad
-        // row the cache keeps where it is, which must be enough to find the problem again.
+        // An empty file would save nothing, and from the cache would pass as training data. The
+        // cache keeps where a bad row is, which must be enough to find the problem again.
         if let cache, let key, !file.rows.isEmpty, file.canFindBadLineAgain(in: data) {
             write(made, key, to: cache)
         }
@@ -112,7 +112,7 @@ package struct TokenSource {
 
 /// A data file as a run uses it: its encoded rows, and what the report says about its lines.
 package struct EncodedFile: Sendable, Equatable {
-    /// Of the file's bytes.
+    /// The digest of the file's bytes.
     package let digest: SHA256.Digest
     package let lines: LineFacts
     package let encoded: EncodedRows
@@ -129,7 +129,7 @@ struct DataFile: Sendable {
     let path: String
     let mapped: MappedFile
     let kind: DataFileKind
-    /// Of the file's bytes.
+    /// The digest of the file's bytes.
     let digest: SHA256.Digest
 
     /// - Throws: `FileError`; `RowError.dataFileTooLarge`, `.unreadDataFile`.

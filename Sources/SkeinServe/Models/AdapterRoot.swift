@@ -15,8 +15,9 @@ struct AdapterRoot: Sendable {
     /// The file or folder that a client means: relative to the root, or absolute, with all links
     /// followed before it is compared.
     ///
-    /// - Throws: `ServeError.outsideRoot`, whether there is something at the path or not: nobody outside
-    ///   learns what else is on this machine. `FileError` where what cannot be read is below the root.
+    /// - Throws: `ServeError.outsideRoot`, whether there is something at the path or not: no client
+    ///   learns what else is on this machine. `FileError` where what cannot be read is below the
+    ///   root.
     func resolve(_ name: String) throws -> String {
         let outside = ServeError.outsideRoot(path: APIError.printable(String(name.prefix(256))))
         guard !name.isEmpty, !name.utf8.contains(0), isPossible(name) else { throw outside }

@@ -137,7 +137,7 @@ package final class ServedModels: Sendable {
     /// The directory in which clients may name adapters; nil: they may not.
     var root: AdapterRoot? { settings.root }
 
-    /// Of all adapters.
+    /// The memory of all adapters.
     var memory: AdapterMemory { adapters.memory }
 
     private func checkPlace(for name: String) throws(ServeError) {
@@ -232,7 +232,7 @@ package final class ServedModels: Sendable {
     /// The run whose checkpoints may be named without a root.
     private let followedRun = Mutex<(name: String, directory: String)?>(nil)
 
-    /// Lets requests name the checkpoints of a run; its name is nobody else's from then on.
+    /// Lets requests name the checkpoints of a run; no other model has its name from then on.
     ///
     /// - Throws: `ServeError.nameTaken`.
     func follow(_ name: String, in directory: String) throws(ServeError) {

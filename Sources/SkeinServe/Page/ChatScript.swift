@@ -60,7 +60,7 @@ enum ChatScript {
             chat.conversations.set(model.id, new Conversation(model, chat.conversations.size + 1));
           return chat.conversations.get(model.id);
         }
-        // Each model has a conversation of its own, so nobody's words are taken for another's.
+        // Each model has a conversation of its own, so one's words are never taken for another's.
         function shown() {
           const model = picked();
           if (!model) return [];

@@ -25,7 +25,7 @@ struct AnswerFormat: Sendable {
     }
 
     var kind: Kind
-    /// Of the answer, such as `chatcmpl-...`.
+    /// The answer's identifier, such as `chatcmpl-...`.
     var id: String
     var model: String
     /// Seconds since 1970.

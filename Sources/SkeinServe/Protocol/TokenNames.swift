@@ -68,7 +68,7 @@ struct TokenNames: Sendable {
                         ? record.top : record.top + [.init(token: record.token, logprob: own)]
                     for candidate in all {
                         let name = name(candidate.token)
-                        // Of equal names the likelier token counts.
+                        // The likelier of two tokens with one name counts.
                         if fields.contains(where: { $0.0 == name }) { continue }
                         fields.append((name, number(candidate.logprob)))
                     }

@@ -284,7 +284,7 @@ struct Preparation: Sendable {
     }
 }
 
-/// What differs from request to request and is nobody's input.
+/// What differs from request to request and no client states.
 struct RequestNames: Sendable {
     /// Tells the requests of one start of a server from those of others.
     let start: UInt64

@@ -5,7 +5,7 @@ import SkeinNetwork
 
 /// Who may ask. Pure.
 struct ServeAccess: Sendable {
-    /// None: anybody who can reach the address.
+    /// Without any, every client that can reach the address may ask.
     let keys: APIKeys
     /// The host that the user gave.
     let host: String?
@@ -165,8 +165,8 @@ package struct APIKeys: Sendable, Equatable {
         self.keys = keys
     }
 
-    /// What is to be said of a key file that others than its owner may read or change; nil: nothing. A
-    /// pipe is nobody's file.
+    /// What is to be said of a key file that others than its owner may read or change; nil:
+    /// nothing, as for a pipe.
     package static func warning(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, FileKind(mode: status.st_mode) == .regular,

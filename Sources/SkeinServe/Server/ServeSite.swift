@@ -15,7 +15,7 @@ final class ServeSite {
         var access: ServeAccess
         /// Requests that may be answered or wait at once.
         var requests: Int
-        /// Of a request's body.
+        /// The most bytes of a request's body.
         var bodyBytes: Int
         var sources: ServeSources
         var log: Log

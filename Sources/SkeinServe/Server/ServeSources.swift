@@ -12,7 +12,7 @@ package struct ServeSources: Sendable {
 
     /// How long clients are waited for.
     var times = HTTPTimes()
-    /// Of what the engine told and slow clients were not.
+    /// The most bytes that the engine told and slow clients have not taken.
     var heldBytes = Limits.heldBytes
     /// How long a request for a stream may wait before its stream begins without a token: other
     /// programs give up a connection that says nothing for 30 or 60 s, and some of them sooner.

@@ -281,7 +281,7 @@ extension AnswerEvent {
     }
 }
 
-/// Whether somebody waits for a piece of work.
+/// Whether a piece of work is still wanted.
 final class WantedFlag: Sendable {
     private let value = Atomic<Bool>(true)
 

@@ -5,7 +5,7 @@ extension CachedAttention {
         keyValueHeads * tokens / Self.group * groupBytes
     }
 
-    /// Of one head: keys, values and, with 8 bits, the values' scales.
+    /// Bytes of a group of one head: keys, values and, with 8 bits, the values' scales.
     private var groupBytes: Int {
         keyBytes + Self.group * (valueBytes + (type == .int8 ? MemoryLayout<Float>.stride : 0))
     }

@@ -4,7 +4,7 @@ import SkeinBasics
 /// Rounding to 8-bit levels: blocks of 64 numbers with one scale each, rounded stochastically.
 ///
 /// scale = max |x| / 127 and x -> scale * floor(x / scale + u), u uniform in [0, 1): unbiased. u is a
-/// function of an address, so whoever rounds draws the same. All processors give the same bits
+/// function of an address, so every machine draws the same. All processors give the same bits
 /// (CSkeinKernels/include/int8.h); `LevelRoundingTests` has the plain form.
 package enum LevelRounding {
     /// Numbers that share a scale.

@@ -3,7 +3,7 @@ import Foundation
 
 /// Memory for packed weights; freed with the last reference.
 ///
-/// Filled in disjoint pieces before anybody reads; hence Sendable.
+/// Filled in disjoint pieces before it is read; hence Sendable.
 package final class InterleavedMemory: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let byteCount: Int

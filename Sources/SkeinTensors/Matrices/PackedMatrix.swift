@@ -12,7 +12,7 @@ import SkeinBasics
 /// function of its row of x, its column of P and what y held. They do not depend on the other rows,
 /// on how a range of rows or columns was cut, or (but for NaN payloads) on the processor's level.
 ///
-/// `@unchecked Sendable`: only `pack` writes it, before anybody multiplies, and threads that pack
+/// `@unchecked Sendable`: only `pack` writes it, before any product reads it, and threads that pack
 /// at the same time write disjoint pieces.
 package final class PackedMatrix: @unchecked Sendable {
     /// Which product a model's matrix is packed for.

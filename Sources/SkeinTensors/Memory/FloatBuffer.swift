@@ -2,7 +2,7 @@ import Foundation
 
 /// Memory for floats, aligned for vectors, without the semantics of arrays.
 ///
-/// It is filled before anybody else sees it, or has one owner; hence Sendable.
+/// It is filled before another thread sees it, or has one owner; hence Sendable.
 package final class FloatBuffer: @unchecked Sendable {
     package let base: UnsafeMutablePointer<Float>
     package let count: Int

@@ -7,7 +7,7 @@ import Synchronization
 /// many thousand times a second.
 ///
 /// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
-/// a member whose processor is busy elsewhere claims none, and nobody waits for it. If it loses its
+/// a member whose processor is busy elsewhere claims none, and is not waited for. If it loses its
 /// processor in the middle of a piece, everybody waits; then the caller works alone for a while,
 /// because a busy machine would do it again. Who does a piece changes no result. Members look for
 /// work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One

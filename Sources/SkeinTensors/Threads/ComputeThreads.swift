@@ -156,7 +156,7 @@ private final class JobQueue<Workspace>: Sendable {
             case .help: sharing.help(as: number) { isCalling.load(ordering: .relaxed) }
             case .compute(let job, let lent):
                 let handOver = job(lent.workspace, place)
-                // First, so that whoever gets the result finds the workspace free.
+                // First, so that the receiver of the result finds the workspace free.
                 giveBack(lent)
                 handOver()
             }
@@ -167,7 +167,7 @@ private final class JobQueue<Workspace>: Sendable {
     private func nextTurn() -> Turn {
         condition.wait { state in
             guard let job = state.jobs.popLast() else {
-                // Not while jobs wait: whoever handed one over waits for its outcome.
+                // Not while jobs wait: their owners wait for an outcome.
                 if state.isClosed { return .end }
                 isCalling.store(false, ordering: .relaxed)
                 return sharing.hasWork ? .help : nil

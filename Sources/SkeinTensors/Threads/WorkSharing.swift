@@ -9,12 +9,12 @@ import Synchronization
 /// computes a part changes no bits: an element depends only on its row and column.
 ///
 /// A thread is known by its number, 0 ..< `threadCount`. It calls `enter` and `leave` around work
-/// of its own, and `help` when it has none. While nobody helps, sharing costs a look at one number.
+/// of its own, and `help` when it has none. Without helpers, sharing costs a look at one number.
 package final class WorkSharing: Sendable {
     package let threadCount: Int
     /// What the thread of the same number offers.
     private let offers: [ComputeTeam.State]
-    /// Each thread's scratch for a part of a product, its own or somebody else's.
+    /// Each thread's scratch for a part of a product, its own or another thread's.
     private let scratch: [FloatBuffer]
     private let working = Atomic<Int>(0)
     private let helpers = Atomic<Int>(0)
@@ -37,7 +37,8 @@ package final class WorkSharing: Sendable {
         let sharing: WorkSharing
         let number: Int
 
-        /// Whether somebody could help, and the product is long enough: some 100 microseconds.
+        /// Whether another thread could help, and the product is long enough: some 100
+        /// microseconds.
         ///
         /// `operations`: multiplications and additions in fp32.
         func isWorthSharing(columns: Int, operations: Int) -> Bool {
@@ -87,7 +88,7 @@ package final class WorkSharing: Sendable {
     /// Whether any thread has work of its own.
     package var hasWork: Bool { working.load(ordering: .acquiring) > 0 }
 
-    /// Helps until `isOver`, or until nobody has work any more.
+    /// Helps until `isOver`, or until no thread has work any more.
     ///
     /// - Parameters:
     ///   - thread: the calling thread's number.

@@ -96,7 +96,7 @@ extension ChatSequence {
             guard beginning != nil || !whole.isGenerated,
                 var turn = try (beginning ?? whole).turn(
                     of: message, after: prompt, ends: ends,
-                    // Of a text with other turns after it, it could be their words.
+                    // In a text with other turns after it, the place could be in their words.
                     isEmpty: beginning != nil && empty.contains(message),
                     before: { try rendered(message, false)?.count })
             else { continue }
@@ -195,7 +195,7 @@ extension ChatRendering {
                 isComplete: true, followsPrompt: followsPrompt)
         }
         guard let words = extent(of: message) else {
-            // Of a turn that says nothing, no piece is written: what follows the prompt is its.
+            // A turn that says nothing has no piece of its own: what follows the prompt is its.
             guard isEmpty, let place = try start ?? before(), place <= count,
                 let end = nearest(of: ends, from: place)
             else { return nil }

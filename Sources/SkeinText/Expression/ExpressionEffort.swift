@@ -4,7 +4,8 @@ final class ExpressionEffort {
     private var steps: Int
     private(set) var laterSteps: Int
     let rememberedBits: Int
-    /// Of `steps`, those for one piece, and more for each of its bytes; nil: all of them.
+    /// The part of `steps` that one piece may take, and more for each of its bytes; nil: all of
+    /// them.
     private let piece: (steps: Int, forByte: Int)?
 
     /// The first expression that took too long, and for a piece of how many bytes.

@@ -16,7 +16,7 @@ extension ExpressionMatcher {
         var kind: Kind
         var target: Int32
         var position: Int
-        /// Of a branch its instruction if that is remembered, or -1.
+        /// For a branch, its instruction if that is remembered, or -1.
         var limit: Int
     }
 

@@ -6,7 +6,7 @@ struct FirstCharacters {
     private(set) var set = ScalarSet.none
     private(set) var canBeEmpty = false
 
-    /// Of an expression.
+    /// The first characters of an expression.
     ///
     /// - Parameters:
     ///   - node: the expression.
@@ -33,7 +33,7 @@ struct FirstCharacters {
         }
     }
 
-    /// Of parts that follow each other.
+    /// The first characters of parts that follow each other.
     init(of parts: ArraySlice<ExpressionNode>, visits: inout Int) throws(ExpressionFlaw) {
         canBeEmpty = true
         for part in parts where canBeEmpty {

@@ -3,7 +3,7 @@ import SkeinFormats
 /// The regular expressions of an adapter's configuration, matched with names of modules.
 ///
 /// All of them together may take `ExpressionLimits.moduleSteps` steps and be
-/// `ExpressionLimits.moduleExpressions`: an adapter's file may come from anybody.
+/// `ExpressionLimits.moduleExpressions`: an adapter's file may come from a stranger.
 package final class ModulePatterns {
     private var compiled: [String: Expression] = [:]
     private let effort = ExpressionEffort(

@@ -36,7 +36,7 @@ extension TemplateInterpreter {
     }
 
     private struct JSONStyle {
-        /// Of each level; nil: all on one line.
+        /// The indent of each level; nil: all on one line.
         var indent: TemplateText?
         var comma = TemplateText(", ")
         var colon = TemplateText(": ")

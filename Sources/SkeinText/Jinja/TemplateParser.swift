@@ -163,7 +163,7 @@ struct TemplateParser {
         if constants.contains(target) || TemplateVocabulary.reservedWords.contains(target) {
             throw TemplateError.syntax(.cannotAssign(to: target), line: line, template: name)
         }
-        // Jinja2 forbids this inside loops, the only place where anybody would try it.
+        // Jinja2 forbids this inside loops, the only place where it could be of use.
         if target == "loop" { throw unsupported("assignment to \"loop\"", line: line) }
         return target
     }

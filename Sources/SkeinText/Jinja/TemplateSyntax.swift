@@ -45,7 +45,7 @@ struct TemplateLoopSyntax: Sendable {
 struct TemplateMacroSyntax: Sendable {
     var name: String
     var parameters: [String]
-    /// Of the last parameters.
+    /// The defaults of the last parameters.
     var defaults: [TemplateExpression]
     var body: [TemplateStatement] = []
     /// Which of `varargs`, `kwargs` and `caller` the body uses: only these it accepts.

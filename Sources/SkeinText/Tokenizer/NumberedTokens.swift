@@ -20,7 +20,7 @@ struct NumberedTokens {
     /// Reads a vocabulary.
     ///
     /// - Parameters:
-    ///   - entries: as the file lists them. Of equal pieces the last counts.
+    ///   - entries: as the file lists them. The last of equal pieces counts.
     ///   - isList: whether an earlier one of equal pieces keeps its id, too (Unigram).
     ///   - source: where they were read, for errors.
     /// - Throws: `TokenizerError` for too many tokens, and for ids out of range or used twice.

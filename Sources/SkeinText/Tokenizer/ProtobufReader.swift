@@ -1,7 +1,7 @@
 /// Reads the fields of a protobuf message in the order of their bytes. Every length is checked
 /// before it is used; nothing is copied.
 struct ProtobufReader {
-    /// A field's value by its wire type; groups, which nobody writes any more, are refused.
+    /// A field's value by its wire type; groups, which are obsolete, are refused.
     enum Value {
         case varint(UInt64)
         case fixed64(UInt64)

@@ -143,13 +143,13 @@ extension TextNormalizer.Form {
 }
 
 extension Unicode.Scalar {
-    /// Of a Unicode version after 9.0.
+    /// Whether a Unicode version after 9.0 has introduced it.
     fileprivate var isLate: Bool {
         // Nothing below U+0860 that these forms change is that young.
         value >= 0x0860 && (properties.age.map { $0.major > 9 } ?? true)
     }
 
-    /// Of the general category M in Unicode 9.
+    /// Whether it is of the general category M in Unicode 9.
     fileprivate var isMark: Bool {
         switch properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark:

@@ -40,8 +40,8 @@ struct TokenTable: Sendable {
         withString(id) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Makes the index over the ids that `isIndexed` accepts. Of equal strings it has the last, and no
-    /// empty one: that is an id without a token.
+    /// Makes the index over the ids that `isIndexed` accepts. It has the last of equal strings, and
+    /// no empty one: that is an id without a token.
     ///
     /// - Returns: the first two ids with the same bytes, if there are any.
     mutating func index(where isIndexed: (Int) -> Bool) -> (first: Int, second: Int)? {

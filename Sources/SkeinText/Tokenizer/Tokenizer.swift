@@ -78,7 +78,7 @@ package struct Tokenizer: Sendable {
             .invalid(flaw, source: definition.source)
         }
         if let flaw = definition.sizeFlaw { throw invalid(flaw) }
-        // Of all added tokens together.
+        // The effort of all added tokens together.
         let effort = ExpressionEffort()
         pieces = try TokenTable(definition)
         sentencePieces = definition.sentencePieces

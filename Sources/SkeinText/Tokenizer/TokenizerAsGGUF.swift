@@ -124,7 +124,7 @@ package enum TokenizerAsGGUF {
         return (pieces, types)
     }
 
-    // MARK: Of bytes
+    // MARK: Tokenizers of bytes
 
     private static func ofBytes(
         _ definition: TokenizerDefinition, _ vocabularySize: Int
@@ -187,7 +187,7 @@ package enum TokenizerAsGGUF {
         return plain(found).contentDigest() == plain(original).contentDigest()
     }
 
-    // MARK: Of characters
+    // MARK: Tokenizers of characters
 
     /// What a tokenizer.model says, and the tokens that the folder's other files add.
     private static func ofPieces(

@@ -29,10 +29,11 @@ struct TokenizerFile: Decodable {
         return file
     }
 
-    /// The vocabulary and the merges. Of a model other than BPE only the type is read.
+    /// The vocabulary and the merges of BPE, or the pieces of Unigram; other models have only a
+    /// type.
     struct Model: Decodable {
         var type = "BPE"
-        /// Of Unigram: pieces and their scores, by id.
+        /// Unigram's pieces and their scores, by id.
         private(set) var scoredPieces: [ScoredPiece] = []
         private(set) var unknownIndex: Int?
         /// Pieces and their ids as the file lists them.

@@ -1,9 +1,9 @@
 /// Unigram segmentation: of all ways to write a text in pieces, the one with the greatest sum of
 /// scores (Kudo 2018; Viterbi's algorithm over the pieces that begin at each character).
 ///
-/// A character that no piece stands for alone costs the lowest score less 10. Of equal sums the one
-/// found first wins: that of the longest last piece. The sums are rounded as in the program whose
-/// file it is, for they decide such ties: SentencePiece adds Float, tokenizers Double.
+/// A character that no piece stands for alone costs the lowest score less 10. Among equal sums the
+/// one found first wins: that of the longest last piece. The sums are rounded as in the program
+/// whose file it is, for they decide such ties: SentencePiece adds Float, tokenizers Double.
 struct UnigramEncoding: Sendable {
     private let trie: PieceTrie
     /// By id.

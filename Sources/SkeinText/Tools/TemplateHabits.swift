@@ -13,8 +13,8 @@ package struct TemplateHabits: Sendable, Equatable {
     package var argumentsAsText = false
     package var callContent = CallContent.asGiven
 
-    /// What stands as the content of a turn that has calls alone. Of 142 published templates 29 write
-    /// "None" or fail when it is null, and four leave out the calls unless it is.
+    /// What stands as the content of a turn that has calls alone. Among 142 published templates 29
+    /// write "None" or fail when it is null, and four leave out the calls unless it is.
     package enum CallContent: Sendable, Equatable {
         /// Null and the empty text are both fine.
         case asGiven
@@ -25,8 +25,8 @@ package struct TemplateHabits: Sendable, Equatable {
 
     package var contents = ContentForm.both
 
-    /// What a template takes as the content of a message. Of 142 published templates 33 write a list of
-    /// text parts as Python's `repr`, 9 drop it, and two drop a content that is a text.
+    /// What a template takes as the content of a message. Among 142 published templates 33 write a
+    /// list of text parts as Python's `repr`, 9 drop it, and two drop a content that is a text.
     package enum ContentForm: Sendable, Equatable {
         /// A text and a list of text parts give the same.
         case both

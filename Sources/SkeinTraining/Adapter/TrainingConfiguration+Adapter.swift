@@ -17,7 +17,7 @@ extension TrainingConfiguration {
     /// whose modules differ has an answer to the last of them alone; the run may then refuse it.
     ///
     /// - Parameters:
-    ///   - options: those that nobody has stated.
+    ///   - options: those that are not stated.
     ///   - open: opens the base model; called if there is an adapter and something to take from it.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package mutating func take(
@@ -31,7 +31,7 @@ extension TrainingConfiguration {
         if options.contains(.dora), lora.usesMagnitudes { self.dora = true }
         guard lora.exceptions.isEmpty else { return }
         if options.contains(.rank) { self.rank = lora.rank }
-        // Of the rank that is stated, if one is: what differs then is an error that names both.
+        // For the rank that is stated, if one is: what differs then is an error that names both.
         if options.contains(.alpha) {
             // As it is stated, unless the scale is made otherwise (rank-stabilized, MLX).
             let stated = adapter.configuration.alpha
@@ -41,7 +41,7 @@ extension TrainingConfiguration {
         }
         if options.contains(.targetModules) { self.targetModules = lora.targets }
         if options.contains(.layers) {
-            // Of the embedding and the head alone: any layers will do.
+            // If only the embedding and the head are adapted, any layers will do.
             let isWhole =
                 lora.layers.isEmpty || lora.layers == 0..<model.configuration.layerCount
             self.layers =

@@ -30,7 +30,7 @@ final class FeatureFile: Sendable {
         guard kind == .regular else {
             throw FileError.wrongKind(path: path, found: kind, use: .writing)
         }
-        // Whoever can write it can also make its checksums right.
+        // A user who can write it can also make its checksums right.
         guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
             throw FeatureError.foreign(path: path)
         }

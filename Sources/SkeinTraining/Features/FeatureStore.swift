@@ -5,9 +5,9 @@ import Synchronization
 /// What the frozen blocks made of rows, on disk: one file for each `FeatureKey`, to which rows are
 /// appended, by several processes if there are some.
 ///
-/// A row is used if its SHA-256 is right, and else computed again: damage changes nothing. Nobody waits
-/// for another process: if one is writing, a row is not kept this time. Features tell about the rows
-/// that they were made of, so only the owner may read them.
+/// A row is used if its SHA-256 is right, and else computed again: damage changes nothing. No
+/// process waits for another: if one is writing, a row is not kept this time. Features tell about
+/// the rows that they were made of, so only the owner may read them.
 package final class FeatureStore: Sendable {
     package let key: FeatureKey
     package let path: String
@@ -164,7 +164,7 @@ package final class FeatureStore: Sendable {
     ///   - features: [tokens, width].
     func keep(_ name: FeatureName, tokens: Int, _ features: UnsafePointer<Float>) {
         guard writing.withLock({ $0 }), !has(name) else { return }
-        // Before anybody is locked out: a long row's hash takes a while.
+        // Before others are locked out: a long row's hash takes a while.
         let record = FeatureRecord(name: name, tokens: tokens).packed(features, key)
         writing.withLock { canWrite in
             guard canWrite else { return }

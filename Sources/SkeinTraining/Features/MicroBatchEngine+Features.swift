@@ -8,7 +8,7 @@ extension MicroBatchEngine {
         case tokens
         /// What leaves the frozen blocks, [T, D].
         case features([Float])
-        /// Nobody wants the pass any more.
+        /// The pass is no longer wanted.
         case abandoned
 
         /// What `pass` returns with the features, if there are any; nil if it was abandoned before.
@@ -54,7 +54,7 @@ extension MicroBatchEngine {
                 place: place, progress: progress)
             guard let made else {
                 isWhole = false
-                // Nobody reads them, but they are numbers.
+                // They are never read, but they are numbers.
                 buffer.initialize(repeating: 0)
                 return
             }

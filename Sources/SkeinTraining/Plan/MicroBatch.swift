@@ -10,7 +10,7 @@ package struct MicroBatch: Sendable, Equatable {
     /// Place among the step's micro-batches, counted from 0: its leaf in the reduction tree.
     package let index: Int
     package let rows: [TokenizedRow]
-    /// Of pairs of answers, those of the step to its chosen tokens (`PreferenceLoss`); else 0.
+    /// The step's pairs of answers divided by their chosen tokens (`PreferenceLoss`); else 0.
     package let tokenShare: Double
 
     package init(step: Int, index: Int, rows: [TokenizedRow], tokenShare: Double = 0) {
@@ -94,11 +94,11 @@ package struct MicroBatchResult: Sendable {
     package var worker: String
     /// Counted from 1.
     package var attempt: Int
-    /// Of a logical worker, after the round; nil for a micro-batch.
+    /// The logical worker's state after the round; nil for a micro-batch.
     package var state: NamedState?
     /// What it was computed from; nil where that is not recorded.
     package var inputs: WorkInputs?
-    /// Of each row, where nothing else is asked for.
+    /// The log-probability of each row, where nothing else is asked for.
     package var logProbabilities: [Double] = []
 
     package init(

@@ -33,7 +33,7 @@ package struct Schedule: Sendable, Equatable {
     package let floor: Double
     /// Cycles of a cosine with restarts.
     package let cycles: Int
-    /// Of a polynomial.
+    /// The exponent of a polynomial.
     package let power: Double
 
     /// `floor`, below `peak`; `cycles` at least 1; `power` above 0.

@@ -46,7 +46,8 @@ struct SweepFeatures {
         }
     }
 
-    /// Whether a run has frozen blocks whose output is worth keeping, and nobody has decided about it.
+    /// Whether a run has frozen blocks whose output is worth keeping, and no option has decided
+    /// that.
     private static func canKeep(_ job: TrainingJob) -> Bool {
         job.configuration.reuseFeatures == nil && job.shape.frozenLayers > 0
             && job.configuration.neftuneAlpha == nil
@@ -84,7 +85,7 @@ struct SweepFeatures {
         return plain
     }
 
-    /// Removes what nobody asked for, once all runs are complete.
+    /// Removes what was not asked for, once all runs are complete.
     ///
     /// - Parameters:
     ///   - endings: of all runs.

@@ -10,7 +10,7 @@ import SkeinModels
 package struct SweepRun: Sendable {
     /// One recipe.
     package struct Member: Sendable {
-        /// Of the recipe, and of its directory in the sweep's.
+        /// The name of the recipe, and of its directory in the sweep's.
         package let name: String
         package let request: RunRequest
 
@@ -29,7 +29,7 @@ package struct SweepRun: Sendable {
         case featuresNotShared(String)
         /// What does not change the runs.
         case warning(String)
-        /// Of the run with this index.
+        /// An event of the run with this index.
         case run(Int, TrainingRun.Event)
         /// The run with this index has ended.
         case ended(Int, Ending)

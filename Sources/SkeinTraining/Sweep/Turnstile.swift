@@ -3,8 +3,8 @@ import SkeinBasics
 /// Lets one of several runs compute at a time, in the order in which they come: runs that compute step
 /// after step take turns.
 ///
-/// Who waits, waits for one step of each other run, or for a validation. Nobody may come again from
-/// within.
+/// A run that waits, waits for one step of each other run, or for a validation. It may not come
+/// again from within.
 package final class Turnstile: Sendable {
     private struct State: Sendable {
         /// Whose turn it is.

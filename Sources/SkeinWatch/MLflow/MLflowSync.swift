@@ -22,7 +22,7 @@ package struct MLflowSync {
     ///
     /// - Parameters:
     ///   - target: the server.
-    ///   - directory: the run's, locked meanwhile: nobody else sends it.
+    ///   - directory: the run's, locked meanwhile: no other process sends it.
     ///   - progress: gets the numbers sent so far, and why one has to wait.
     /// - Returns: what was done.
     /// - Throws: `MLflowError` after five attempts in a row without news; `FileError`, `TrainingError`.
@@ -63,8 +63,8 @@ package struct MLflowSync {
             damaged: session.damagedLines)
     }
 
-    /// How a run ended that nobody has told: it is complete when it has an adapter and a checkpoint of
-    /// its last step; metrics.jsonl was written last.
+    /// How a run ended that has not said so: it is complete when it has an adapter and a checkpoint
+    /// of its last step; metrics.jsonl was written last.
     private static func ending(
         of directory: RunDirectory, _ last: Int
     ) throws -> MLflowState.Ending {

@@ -147,7 +147,7 @@ package struct ReportedRun: Sendable {
 
 extension ReportedRun.Worker {
     mutating func add(_ entry: LedgerEntry, _ part: Int) {
-        // Numbers of a file that anybody may have changed.
+        // Numbers of a file that may have been changed.
         microBatches += 1
         tokens &+= entry.tokens
         if entry.attempt > 1 { again += 1 }

@@ -4,7 +4,7 @@ import SkeinNetwork
 
 /// Who may see a run. Pure.
 struct StatusAccess: Sendable {
-    /// nil: anybody who can reach the address, which is this machine's alone.
+    /// nil: all clients that can reach the address may look, which is this machine's alone.
     let token: [UInt8]?
     /// The host that the user gave.
     let host: String?

@@ -129,7 +129,7 @@ final class StatusSite: HTTPSite {
         beat()
     }
 
-    /// Once a second for as long as anybody follows.
+    /// Sends the view once a second for as long as a client follows.
     private func beat() {
         loop.setAlarm(after: Limits.viewInterval) { [weak self] in
             guard let self else { return }

@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 
 /// The law: a run is a pure function of model, data, configuration and seed. Each row of the table is
-/// a recipe and each column a way to compute it; all bytes of a row are equal, whoever computes, and
-/// no two rows have one adapter.
+/// a recipe and each column a way to compute it; all bytes of a row are equal, whichever process
+/// computes, and no two rows have one adapter.
 @Suite("the law", .ownThreads)
 struct LawTests {
     /// Recipes by the hashes of their adapters, of all rows that have run in this process.

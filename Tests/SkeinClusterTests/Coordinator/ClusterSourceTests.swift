@@ -114,7 +114,7 @@ struct ClusterSourceTests {
             let inbox = bench.inbox
             try bench.shell.call { Self.join($0, 1, as: 1) }
             let step = bench.compute { _ in
-                inbox.put(.failed(NodeError.workersMissing(sentence: "nobody is here")))
+                inbox.put(.failed(NodeError.workersMissing(sentence: "no worker is here")))
             }
             #expect(try bench.reaches { $0.state.open != nil })
             try bench.shell.call { Self.hand($0, 1, from: 1) }

@@ -53,7 +53,7 @@ struct SignsOfLifeTests {
             $0.join()
             try $0.dial(port)
         }
-        try wait("nobody joined") { counts.members == 1 }
+        try wait("no worker joined") { counts.members == 1 }
 
         // The beginning of a frame, a byte at a time, for twice as long as silence may last. If
         // this thread itself cannot send for that long, losing the worker is right.

@@ -195,13 +195,13 @@ struct LocalMessagesTests {
         }
     }
 
-    @Test("a thread that waits for a state gets it, or learns that nobody wants it any more")
+    @Test("a thread that waits for a state gets it, or learns that it is no longer wanted")
     func rebuilt() {
         let held = HeldStates(workers: 2)
         let key = WorkKey(round: 2, index: 1)
         let replay = StateReplay(
             key: key, round: 0, stepsDone: 0, scheduledSteps: 1, state: [], outer: [], rounds: [])
-        // Nobody waits for it yet.
+        // It is not waited for yet.
         held.receive(replay)
         var asked: [WorkKey] = []
         let found = held.replay(

@@ -6,8 +6,8 @@ import SkeinBasics
 
 // What must hold of a coordinator's shell, besides what it is directed to do.
 extension CoordinatorBook {
-    /// Somebody is always named who is there to be waited for, and nothing is kept for longer or in
-    /// greater numbers than it may be.
+    /// The named one to wait for is always there, and nothing is kept for longer or in greater
+    /// numbers than it may be.
     func inspect(_ shell: CoordinatorShell, workers: Int) {
         let waiting = shell.state.waiting(now: shell.now)
         let isNamed =
@@ -20,7 +20,7 @@ extension CoordinatorBook {
                     || shell.peers.values.contains { $0.stage == .member && $0.name == name }
             case .absentees: shell.state.missing > 0
             }
-        if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }
+        if !isNamed { world.violate("names none to wait for: \(waiting.sentence)") }
         if waiting.seconds < 0 { world.violate("since the future: \(waiting.sentence)") }
         for peer in shell.parked.keys where shell.peers[peer]?.stage != .member {
             world.violate("results of \(peer), who is gone, are kept")
@@ -39,7 +39,7 @@ extension CoordinatorBook {
         }
     }
 
-    /// Nobody asks any more for what a worker that has gone has left.
+    /// What a worker that has gone has left is not asked for any more.
     func inspectClaims(_ state: CoordinatorState) {
         for history in state.open?.histories.values ?? [:].values {
             for claim in history.waiting where state.members[claim.peer] == nil {

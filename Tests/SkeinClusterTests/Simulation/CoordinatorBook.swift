@@ -30,7 +30,7 @@ struct CoordinatorBook {
     /// Who gave a bad result of a piece.
     private var tried: [Int: Set<String>] = [:]
     private var refusals: [Int: Int] = [:]
-    /// Of a worker that lacks the state of its lease, in this turn.
+    /// The lease whose worker lacks its state, in this turn.
     private var unanswered: Place?
     /// Pieces whose results differ.
     private var disputes: Set<WorkKey> = []
@@ -106,7 +106,7 @@ struct CoordinatorBook {
     private mutating func checked(_ place: Place, _ outcome: CoordinatorState.CheckOutcome) {
         guard place.key.round == round?.number else { return }
         let index = Int(place.key.index)
-        if checks.remove(place) == nil { violate("a check that nobody asked for", place) }
+        if checks.remove(place) == nil { violate("a check that was not asked for", place) }
         switch outcome {
         case .accepted, .confirmed:
             accepted[index] += 1
@@ -145,7 +145,7 @@ struct CoordinatorBook {
         case .lease(let peer, let key, _, let reason): lease(peer, key, reason)
         case .cancel(let peer, let key, let reason):
             known(peer, directive)
-            if reason == .notRebuilt { violate("nobody names states wrongly here", directive) }
+            if reason == .notRebuilt { violate("no worker names states wrongly here", directive) }
             if leases[peer]?.contains(key) != true {
                 violate("cancels what is not leased", directive)
             }
@@ -203,7 +203,7 @@ struct CoordinatorBook {
             return
         }
         if key.round != round?.number { return violate("leases of another round", directive) }
-        if present[peer] == nil { violate("leases to nobody", directive) }
+        if present[peer] == nil { violate("leases to a worker that is gone", directive) }
         if draining.contains(peer) { violate("leases to a draining worker", directive) }
         if leases[peer]?.contains(key) == true { violate("leases to its holder", directive) }
         if accepted[Int(key.index)] > 0, !disputes.contains(key) {
@@ -241,7 +241,7 @@ struct CoordinatorBook {
         }
     }
 
-    /// The process was stopped: nobody could be given anything.
+    /// The process was stopped: no worker could be given anything.
     mutating func forgive() {
         idleSince = nil
         nextInspection = world.now + .milliseconds(50)
@@ -249,7 +249,7 @@ struct CoordinatorBook {
 
     // MARK: What must always hold
 
-    /// No worker is idle for more than a second while there is work that nobody has. Looks twenty
+    /// No worker is idle for more than a second while there is work that none has. Looks twenty
     /// times a second.
     private mutating func inspect() {
         guard world.now >= nextInspection else { return }
@@ -272,7 +272,7 @@ struct CoordinatorBook {
                     && (leases[peer]?.count ?? 0) < member.threads
                     && parked.count { $0.peer == peer } < 2 * member.threads
                     && free.contains {
-                        // What was refused so often waits for somebody with good results.
+                        // What was refused so often waits for a worker with good results.
                         tried[$0]?.contains(member.name) != true
                             && refusals[$0, default: 0] < settings.refusalsByStrangers
                     }

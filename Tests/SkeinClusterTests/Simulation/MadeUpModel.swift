@@ -15,7 +15,7 @@ struct MadeUpModel: Sendable {
     let codec: GradientCodec
     let seed: UInt64
     let configuration: TrainingConfiguration
-    /// A step whose first piece has a loss that is not a number, whoever computes it.
+    /// A step whose first piece has a loss that is not a number, whichever worker computes it.
     var poisonedStep: Int?
     /// The same of the validation after a step.
     var poisonedValidation: Int?

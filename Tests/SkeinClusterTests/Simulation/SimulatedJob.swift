@@ -18,7 +18,7 @@ final class SimulatedJob: Sendable {
     let identity: RunIdentity
     private let known = Mutex<[Poison: Expected]>([:])
 
-    /// What diverges, whoever computes it.
+    /// What diverges, whichever worker computes it.
     struct Poison: Hashable, Sendable {
         var step: Int?
         var validation: Int?

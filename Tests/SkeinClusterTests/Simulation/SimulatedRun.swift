@@ -18,7 +18,7 @@ final class SimulatedRun: @unchecked Sendable {
     static let address = "127.0.0.1:4011"
     static let token = [UInt8](repeating: 7, count: 32)
     static let options = CoordinatorOptions(listen: address, token: token)
-    /// A numeric address: nobody is asked.
+    /// A numeric address: no name server is asked.
     static let addresses: [SocketAddress] =
         (try? NetworkAddress(parsing: address).resolved(for: .dialling)) ?? []
 
@@ -339,7 +339,7 @@ final class SimulatedRun: @unchecked Sendable {
     }
 }
 
-/// Work that is done by whoever comes first.
+/// Work that the first caller does.
 private final class Once: @unchecked Sendable {
     // Sendable: used on the world's thread alone.
     private var work: (@Sendable () -> Void)?

@@ -48,7 +48,7 @@ struct SimulationTests {
         return run
     }
 
-    @Test("every piece is accepted once, and the run is the same, whoever dies or computes wrongly")
+    @Test("every piece is accepted once, and the run is the same, whatever workers do wrong")
     func everyPieceOnce() throws {
         var counts: [String: Int] = [:]
         var fullness: [String: Double] = [:]
@@ -99,7 +99,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("a run with local steps is the same, whoever dies, and states that are lost are rebuilt")
+    @Test("a run with local steps is the same, whatever dies, and lost states are rebuilt")
     func localSteps() throws {
         var counts: [String: Int] = [:]
         let seeds = Self.seeds.prefix(160)
@@ -122,7 +122,7 @@ struct SimulationTests {
             Issue.record("SKEIN_TEST_SEED=\(seed): \(run.violations)")
             return
         }
-        // Of other seeds, so few need not have each of these.
+        // There may be so few other seeds that they need not have each of these.
         guard seeds.count >= 160, seeds.first == 1 else { return }
         for event in [
             "state rebuilt", "coordinator died", "resumed", "lease given back by w", "dispute",

@@ -53,7 +53,7 @@ struct ValidationDeathTests {
             _ = try lives(
                 simulated, disk.opened(dyingAfter: (count, .any)) { hasDied = true })
         } catch {
-            // A death, as whoever noticed it calls it.
+            // A death, as the part that noticed it calls it.
             if !hasDied { Issue.record("\(error)") }
         }
         return hasDied

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// The process has died; nothing catches this but whoever starts the next one.
+/// The process has died; nothing catches this but the start of the next one.
 struct ProcessDied: Error {}
 
 /// A disk that outlives its processes. It knows what a program would read and what would be left
@@ -26,12 +26,12 @@ final class VirtualDisk: @unchecked Sendable {
     /// A file as it would be read; nil: there is none.
     subscript(path: String) -> [UInt8]? { files[path] }
 
-    /// A step of an operation. Of the last two there are few among many.
+    /// A step of an operation. The last two are few among many.
     enum Step {
         case any
-        /// Of a file that grows.
+        /// A step of a file that grows.
         case line
-        /// Of a file or directory that gets another name.
+        /// A step of a file or directory that gets another name.
         case name
     }
 
@@ -172,7 +172,7 @@ final class VirtualDisk: @unchecked Sendable {
 
     private func flushMove(_ old: String, _ new: String) {
         let moved = below(old, flushed.keys)
-        // Of two files that had the same name one after the other the second is there.
+        // If two files had the same name one after the other, the second is there.
         guard !moved.isEmpty || flushedDirectories.contains(old) else { return }
         for path in below(new, flushed.keys) { flushed[path] = nil }
         for path in moved {

@@ -11,7 +11,7 @@ final class Wire {
     let pace: Double
     /// Bytes that one end takes before the other has read them.
     let window: Int
-    /// Everything disappears, and nobody is told.
+    /// Everything disappears, and neither end is told.
     private(set) var isDead = false
     private(set) weak var one: VirtualLink?
     private(set) weak var other: VirtualLink?
@@ -94,7 +94,7 @@ final class VirtualLink: Link {
         return ready.isEmpty ? nil : ready
     }
 
-    /// Of an end that is closed the process may be gone.
+    /// The process of an end that is closed may be gone.
     private func wake() { if !isClosed { loop.wake(at: world.now) } }
 
     func start(_ handler: @escaping (Readiness) -> Void) {
@@ -132,7 +132,7 @@ final class VirtualLink: Link {
             bytes += piece.prefix(room - bytes.count)
         }
         underWay += bytes.count
-        // What was sent arrives, be there still somebody at this end or not.
+        // What was sent arrives, whether this end is still there or not.
         carry(Double(bytes.count) * wire.pace) { [peer] in
             self.underWay -= bytes.count
             peer?.take(bytes)
@@ -150,7 +150,7 @@ final class VirtualLink: Link {
 
     private func take(_ bytes: [UInt8]) {
         guard !isClosed else {
-            // Nobody is there any more: the system says so.
+            // The end is gone: the system says so.
             return carry(0) { [peer] in peer?.breakOff(ECONNRESET) }
         }
         unread += bytes

@@ -9,7 +9,7 @@ struct WorkerBook {
     private var rows: Set<WorkKey> = []
     private var kept: Set<WorkKey> = []
     private var busy: [Int: WorkKey] = [:]
-    /// Threads that have been told that nobody wants what they compute.
+    /// Threads that have been told that what they compute is not wanted.
     private var abandoned: Set<Int> = []
     /// Taken back before they came, which small frames do.
     private var early: Set<WorkKey> = []
@@ -45,7 +45,7 @@ struct WorkerBook {
                 if shell.connection == nil { violate("sends without a connection") }
             case .forget(let key):
                 if case .leased(key, _) = event, !mayDrop {
-                    violate("drops \(key), which nobody has taken back")
+                    violate("drops \(key), which was not taken back")
                 }
                 rows.remove(key)
                 kept.remove(key)

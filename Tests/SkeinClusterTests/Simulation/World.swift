@@ -14,7 +14,7 @@ final class World: @unchecked Sendable {
     private(set) var violations: [String] = []
     private(set) var trace: [String] = []
     private(set) var counts: [String: Int] = [:]
-    /// Of what has a bound the most that there was, as a part of the bound.
+    /// The most that there was of each thing with a bound, as a part of the bound.
     private(set) var fullness: [String: Double] = [:]
     private(set) var events = 0
 

@@ -96,7 +96,7 @@ struct ModelFetchTests {
         try TestPaths.withTemporaryDirectory { directory in
             let run = Run(directory)
             let first = Self.piece(ModelRequest(file: 0, offset: 0))
-            #expect(!run.fetch.receive(first), "nobody has asked yet")
+            #expect(!run.fetch.receive(first), "it was not asked for yet")
             run.start()
             #expect(Self.waits { run.requests.withLock { $0.count } == 4 })
             let asked = run.requests.withLock { $0 }

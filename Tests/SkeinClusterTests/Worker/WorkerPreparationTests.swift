@@ -136,7 +136,7 @@ struct WorkerPreparationTests {
                 asked += 1
                 return asked
             }
-            // Nobody listens on port 1; a name server that fails once is asked again.
+            // Nothing listens on port 1; a name server that fails once is asked again.
             if count == 2 { throw SocketError.nameNotResolved(host: "a.test", detail: "try again") }
             let text = count == 1 ? "127.0.0.1:1" : "127.0.0.1:\(port)"
             return try NetworkAddress(parsing: text).resolved(for: .dialling)

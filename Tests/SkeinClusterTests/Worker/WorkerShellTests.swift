@@ -64,7 +64,7 @@ struct WorkerShellTests {
         try bench.call { try $0.station.dial(port) }
         let limit = ContinuousClock.now + .seconds(60)
         while try bench.call({ $0.station.connections.isEmpty }) {
-            try #require(ContinuousClock.now < limit, "nobody was reached within a minute")
+            try #require(ContinuousClock.now < limit, "no coordinator was reached within a minute")
             usleep(2000)
         }
         try bench.call { $0.shell.connection = $0.station.connections[0] }
@@ -144,7 +144,7 @@ struct WorkerShellTests {
         }
     }
 
-    @Test("a coordinator that sends a piece of the model that nobody asked for is hung up on")
+    @Test("a coordinator that sends a piece of the model that was not asked for is hung up on")
     func unrequestedPiece() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in

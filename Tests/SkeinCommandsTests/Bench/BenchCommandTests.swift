@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a directory for runs is this user's alone, and nobody knows its name before")
+    @Test("a directory for runs is this user's alone, and its name is not known before")
     func newDirectory() throws {
         let paths = try (0..<2).map { _ in try BenchCommand.newDirectory("skein-test") }
         defer { for path in paths { rmdir(path) } }

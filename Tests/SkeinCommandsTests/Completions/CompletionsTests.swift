@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "bash offers what fits, and nothing where nobody can guess",
+        "bash offers what fits, and nothing where it cannot guess",
         arguments: [
             (["trai"], ["train"]), (["--v"], ["--version"]), (["help", "exp"], ["export"]),
             (["train", "--micro"], ["--micro-batch-tokens"]),

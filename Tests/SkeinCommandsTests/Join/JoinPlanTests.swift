@@ -103,7 +103,7 @@ import Testing
         #expect(local.listen.text == "127.0.0.1:7000")
     }
 
-    @Test("addresses that nobody can dial are refused")
+    @Test("addresses that cannot be dialled are refused")
     func badAddress() {
         for text in ["0.0.0.0:7000", "h:0"] {
             #expect(throws: UsageError.self) {
@@ -136,7 +136,7 @@ import Testing
         let torchrun = [
             "RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.5", "MASTER_PORT": "29500",
         ]
-        // Somebody else may listen on that port.
+        // Another program may listen on that port.
         #expect(try plan(Self.run, torchrun).address == nil)
         let plan = try plan(Self.run + ["--token-file", "t"], torchrun)
         #expect(plan.address?.text == "10.0.0.5:29500" && plan.rendezvous == nil)
@@ -172,7 +172,7 @@ import Testing
         let crowd = try plan(
             Self.run, mpi, cores: JoinPlan.Cores(usable: 2, online: 2))
         #expect(crowd.threads == 1)
-        // Of a quota that all four tasks share, and of one that is less than a processor for each.
+        // A quota that all four tasks share, and two that are less than a processor for each.
         for (quota, threads) in [(100, 2), (6, 1), (3, 1)] {
             let cores = JoinPlan.Cores(usable: 8, online: 8, quota: quota)
             #expect(try plan(Self.run, mpi, cores: cores).threads == threads)

@@ -88,7 +88,7 @@ import Testing
         #expect(lines[9] == "and 45 more")
     }
 
-    @Test("numbers that nobody could have computed are shown and do not stop anything")
+    @Test("numbers that no run could have computed are shown and do not stop anything")
     func oddNumbers() {
         var facts = Self.facts()
         facts.snapshot.run.loss = .nan

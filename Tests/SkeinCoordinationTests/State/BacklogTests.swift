@@ -19,7 +19,7 @@ struct BacklogTests {
         return backlog.look(at: entries, now: .seconds(seconds)).map(\.peer.number)
     }
 
-    @Test("below the limit nobody is hung up on, however long it reads nothing")
+    @Test("below the limit no peer is hung up on, however long it reads nothing")
     func below() {
         let entries = (1...10).map { Self.entry($0, own: 100, old: (7, 100)) }
         #expect(Self.dropped(entries, after: 3600) == [])

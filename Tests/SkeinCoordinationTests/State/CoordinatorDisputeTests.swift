@@ -85,7 +85,7 @@ struct CoordinatorDisputeTests {
             votes.append((isProven ? "w4" : "w3", [2]))
             let expected: [UInt8]? = isProven ? [2] : nil
             #expect(desk.state.verdict(of: Dispute(votes: votes)) == expected)
-            // Anybody can confirm the accepted result.
+            // Any worker can confirm the accepted result.
             votes.append(("w5", [1]))
             #expect(desk.state.verdict(of: Dispute(votes: votes)) == [1])
         }
@@ -126,7 +126,7 @@ struct CoordinatorDisputeTests {
         #expect(desk.state.members[name: "w5"] == nil)
     }
 
-    @Test("where nobody is left to ask, a worker with a past wins over a new name")
+    @Test("where no worker is left to ask, a worker with a past wins over a new name")
     func pastWins() {
         var desk = newNameFirst()
         let ending = desk.check(13, 0, at: 1.2)
@@ -169,7 +169,7 @@ struct CoordinatorDisputeTests {
         let said = wait([1, 2, 3, 4], from: 63, to: 63)
         #expect(said.cancellations == ["0<3"])
         #expect(said.leases == ["0>4"])
-        // Nobody is asked twice.
+        // No worker is asked twice.
         let ending = wait([1, 2, 3, 4], from: 64, to: 124)
         #expect(ending.cancellations == ["0<4"])
         #expect(ending.leases == [])
@@ -177,7 +177,7 @@ struct CoordinatorDisputeTests {
         #expect(!ending.contains(.spoil(round: 1)))
     }
 
-    @Test("a judge that nobody waits for any more can still vote while the dispute lasts")
+    @Test("a judge that is no longer waited for can still vote while the dispute lasts")
     func lateJudge() {
         var (desk, _) = disputed()
         desk.join(4, at: 2.2)

@@ -33,7 +33,7 @@ struct CoordinatorHomesTests {
         #expect(more.leases.sorted() == ["0>1", "1>2"])
     }
 
-    @Test("nobody waits for a home when there is nothing to compute again")
+    @Test("a home is not waited for when there is nothing to compute again")
     func nothingToReplay() {
         var (desk, _) = desk(workers: 1, pieces: 2, replay: 0)
         // w1 has one thread: it computes one and has one ahead.
@@ -118,14 +118,14 @@ struct CoordinatorHomesTests {
         #expect(said.sentences.contains { $0.contains("as w3 named it") })
         #expect(desk.finish(2, 1, round: 2, at: 83).leases.contains("2>2"))
         #expect(desk.at(84, .stateWanted(PeerID(2), key)).replays == ["2 2"])
-        // Nobody else has that lease.
+        // No other worker has that lease.
         #expect(desk.at(84, .stateWanted(PeerID(1), key)).isEmpty)
         #expect(desk.at(84, .stateWanted(PeerID(7), key)).isEmpty)
         #expect(desk.finish(2, 2, round: 2, at: 120).answers == ["2 2 accepted"])
         #expect(desk.state.memberCount == 2)
     }
 
-    @Test("a state that nobody can rebuild ends the run, when everybody has tried for long enough")
+    @Test("a state that no worker can rebuild ends the run, when all have tried for long enough")
     func neverRebuilt() {
         var desk = orphaned()
         let key = key(2, round: 2)
@@ -165,7 +165,7 @@ struct CoordinatorHomesTests {
         return (desk, said)
     }
 
-    @Test("while a state's home is here, nobody who fails to rebuild it ends the run")
+    @Test("while a state's home is here, no other that fails to rebuild it ends the run")
     func homeIsHere() {
         var (desk, said) = besieged(until: 90)
         #expect(said.leases.contains("1>1") && said.replays.count == 2)
@@ -174,7 +174,7 @@ struct CoordinatorHomesTests {
         #expect(desk.finish(2, 1, round: 2, at: 91).answers == ["1 2 accepted"])
     }
 
-    @Test("a home that does not finish what nobody else can rebuild must pause")
+    @Test("a home that does not finish what no other can rebuild must pause")
     func drippingHome() {
         let (_, said) = besieged(until: 160)
         #expect(said.rejections.contains { $0.reason.contains("does not finish micro-batch 1") })

@@ -108,7 +108,7 @@ struct CoordinatorLeasingTests {
         desk.join(2)
         desk.open([100, 100])
         desk.hear([1, 2], from: 0.1, to: 1)
-        // 1 s for 100 tokens: nobody's lease is overdue before the floor of 2 s.
+        // 1 s for 100 tokens: no lease is overdue before the floor of 2 s.
         #expect(desk.finish(2, 1, at: 1).leases == [])
         let doubled = desk.hear([1, 2], from: 1.1, to: 1.7)
         #expect(doubled.leases == ["0>2"])

@@ -33,7 +33,7 @@ struct CoordinatorMemberTests {
         #expect(code(1, 6) == nil)
     }
 
-    @Test("nobody but the coordinator's own worker has its name")
+    @Test("only the coordinator's own worker has its name")
     func ownName() {
         for own in [nil, [7]] as [[UInt8]?] {
             var settings = CoordinatorSettings()
@@ -88,7 +88,7 @@ struct CoordinatorMemberTests {
         }
     }
 
-    @Test("nobody is let in when the coordinator is about to end, or when it is full")
+    @Test("no worker is let in when the coordinator is about to end, or when it is full")
     func closedDoors() {
         var desk = Desk()
         desk.join(1)

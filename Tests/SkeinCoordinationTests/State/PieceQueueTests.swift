@@ -128,10 +128,10 @@ struct PieceQueueTests {
         Self.expectServed(&line, ["1: 2"])
         line.left(PeerID(1), pending: 0)
         line.left(PeerID(2), pending: 0)
-        #expect(line.bytes == 0, "nobody fetches, so nothing is kept")
+        #expect(line.bytes == 0, "no worker fetches, so nothing is kept")
     }
 
-    @Test("each worker has one place in the line: one that asks for much delays nobody")
+    @Test("each worker has one place in the line: one that asks for much delays no other")
     func fairness() {
         var line = Self.line(64)
         Self.ask(&line, 1, 10, 11, 12, 13, 14, 15, 16, 17)

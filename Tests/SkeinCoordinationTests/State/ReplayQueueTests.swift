@@ -58,7 +58,7 @@ struct ReplayQueueTests {
         expectNext(&line, request(1))
     }
 
-    @Test("what is no longer wanted is not sent, and blocks nobody")
+    @Test("what is no longer wanted is not sent, and blocks no worker")
     func unwanted() {
         var line = ReplayQueue(limit: 100)
         line.append(request(1))

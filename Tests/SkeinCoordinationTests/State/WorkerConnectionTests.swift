@@ -50,7 +50,7 @@ struct WorkerConnectionTests {
                 == "leaves after its current work: in the run at c:1: computes 1 micro-batch")
     }
 
-    @Test("it gives up when nobody has welcomed it for its patience")
+    @Test("it gives up when no coordinator has welcomed it for its patience")
     func patience() {
         var bench = Bench(patience: .seconds(5))
         bench.join(at: 0)
@@ -119,7 +119,7 @@ struct WorkerConnectionTests {
         #expect(said == [.disconnect("silence"), .connect(after: .seconds(0.05))])
     }
 
-    @Test("a connection that nobody answers is left after 5 s")
+    @Test("a connection that is not answered is left after 5 s")
     func noAnswer() {
         var bench = Bench()
         bench.at(0, .start)

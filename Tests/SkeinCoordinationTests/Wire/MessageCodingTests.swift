@@ -215,7 +215,7 @@ struct MessageCodingTests {
                 error(references: [-1, reference])
                     == .badValue(.lease, field: "reference", found: reference.bitPattern))
         }
-        // Of what has no loss, nothing is compared. The kind stands after key and attempt.
+        // Work without a loss has nothing to compare. The kind stands after key and attempt.
         for kind in [WorkKind.local, .logProbabilities] {
             #expect(
                 error { $0[16] = kind.rawValue | 0x80 }

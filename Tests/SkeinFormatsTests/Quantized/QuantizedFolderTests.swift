@@ -61,7 +61,7 @@ import Testing
             type: type, shape: shape, bytes: [UInt8](repeating: 1, count: bytes))
         switch try raw.problem() {
         case .badTensor(_, let tensor, _, _, _)?, .wrongShape(_, let tensor, _, _)?:
-            // Of a weight with other columns, its scales are found to be wrong.
+            // The scales of a weight with other columns are found to be wrong.
             #expect(tensor.hasPrefix(Self.query))
         case let other: Issue.record("\(String(describing: other))")
         }

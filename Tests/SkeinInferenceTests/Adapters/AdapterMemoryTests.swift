@@ -2,9 +2,9 @@ import Testing
 
 @testable import SkeinInference
 
-/// Room for adapters is counted, whoever holds it.
+/// Room for adapters is counted, whatever holds it.
 @Suite struct AdapterMemoryTests {
-    @Test("room counts as long as somebody holds it, and no more is given than there is")
+    @Test("room counts as long as it is held, and no more is given than there is")
     func rooms() throws {
         let memory = AdapterMemory(byteLimit: 10)
         let second: AdapterMemory.Reservation

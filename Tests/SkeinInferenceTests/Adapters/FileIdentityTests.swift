@@ -6,7 +6,7 @@ import Testing
 @Suite("Which files lie at a path")
 struct FileIdentityTests {
     private func write(_ text: String, _ folder: String, _ name: String) throws {
-        // Written beside and renamed, as whoever replaces a file does: the number of the file changes.
+        // Written beside and renamed, as a program replaces a file: the number of the file changes.
         try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name)"), options: .atomic)
     }
 

@@ -136,7 +136,7 @@ import Testing
             idSeed: "request", isWanted: client.isThere)
     }
 
-    @Test("a call of a tool ends where it is, and tools are not prepared for nobody")
+    @Test("a call of a tool ends where it is, and no tools are prepared without a client")
     func tools() throws {
         let vocabulary = try TestTokenizer(words: [])
         let client = Client(patience: .max)

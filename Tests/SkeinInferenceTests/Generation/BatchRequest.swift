@@ -14,7 +14,7 @@ struct BatchRequest: Sendable {
     let sampler: Sampler
     /// After so many tokens three are forced at once; nil: none.
     let forcedAfter: Int?
-    /// It leaves after so many tokens, which nobody but itself may notice; nil: it stays.
+    /// It leaves after so many tokens, which no other sequence may notice; nil: it stays.
     let cancelsAfter: Int?
 
     init(_ number: Int, of model: ModelConfiguration, adapters: Int, longest: Int) {
@@ -37,7 +37,7 @@ struct BatchRequest: Sendable {
     struct Answer {
         let request: BatchRequest
         var ids: [Int32] = []
-        /// Of the logits that the ids were picked from.
+        /// Fingerprints of the logits that the ids were picked from.
         var fingerprints: [UInt64] = []
 
         /// What is fed after these logits; nil: the answer is complete.

@@ -5,7 +5,7 @@ import Testing
 @testable import SkeinInference
 @testable import SkeinModels
 
-/// Nobody waits for another's long run, or for many short prompts.
+/// No sequence waits for another's long run, or for many short prompts.
 @Suite struct BatchShareTests {
     @Test("each gets a row before any gets a second one; the rest is shared")
     func shares() {

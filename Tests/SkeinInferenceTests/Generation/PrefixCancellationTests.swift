@@ -6,7 +6,8 @@ import Testing
 @testable import SkeinInference
 @testable import SkeinModels
 
-/// Restoring a beginning from the prefix cache ends, between two blocks, when nobody waits for it.
+/// Restoring a beginning from the prefix cache ends, between two blocks, when it is no longer
+/// wanted.
 @Suite struct PrefixCancellationTests {
     private struct Stopped: Error {}
 

@@ -61,7 +61,7 @@ struct WireLoadTests {
     }
 
     @Test("a load without a coordinator ends with an error")
-    func nobody() throws {
+    func alone() throws {
         let load = WireLoad(workers: 2, codec: .fp32, parameterCount: 10)
         // Nothing listens on port 1 unless this machine's owner wants it.
         #expect(throws: SocketError.self) { try load.run(at: "127.0.0.1:1") }

@@ -80,7 +80,7 @@ import Testing
         #expect(!other.isRival(of: Self.task), "started again")
         other = Self.task
         (other.host, other.job) = ("n2", nil)
-        #expect(!other.isRival(of: Self.task), "nobody knows the job")
+        #expect(!other.isRival(of: Self.task), "the job is not known")
     }
 
     /// A kill between any two bytes leaves no half file under the name; another system's copy

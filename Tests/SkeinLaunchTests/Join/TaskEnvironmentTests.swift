@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test("nothing in the environment is no launcher")
-    func nobody() throws {
+    func noLauncher() throws {
         let environment = try TaskEnvironment(["PATH": "/bin", "RANK": "3", "SLURM_PROCID": ""])
         #expect(environment.taken == nil && environment.choice == nil)
     }

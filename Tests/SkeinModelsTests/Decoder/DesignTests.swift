@@ -171,7 +171,7 @@ import Testing
                 let spaced = stride(
                     from: entry.offset, to: entry.offset + entry.count,
                     by: max(1, entry.count / 6))
-                // Of two steps, so that the term with h^2 cancels: some designs bend sharply.
+                // Two steps, so that the term with h^2 cancels: some designs bend sharply.
                 let numeric = [Float(3e-2), 1.5e-2].map { step in
                     CentralDifference.gradient(
                         at: parameters, indices: Array(spaced), step: step

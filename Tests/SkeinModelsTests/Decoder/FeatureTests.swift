@@ -138,7 +138,7 @@ import Testing
         }
         let (all, two) = (try floats(0..<4), try floats(2..<4))
         #expect(two < all)
-        // Of four blocks two are kept, and one is shared.
+        // Two of four blocks are kept, and one is shared.
         #expect(try floats(3..<4) < two)
     }
 

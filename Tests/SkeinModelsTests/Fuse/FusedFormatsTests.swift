@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Of fused modules that are adapted as a whole, too.
+    /// So are fused modules that are adapted as a whole.
     @Test(
         "modules that hold several projections are changed",
         arguments: ["phi3", "granitemoehybrid"])

@@ -65,8 +65,8 @@ final class AnsweringSite: HTTPSite {
 }
 
 extension HTTPServer.Settings {
-    /// Gives up nobody: a test that waits for a machine under load is not hung up on. Nor does it
-    /// let the machine's other work go first.
+    /// Gives up no client: a test that waits for a machine under load is not hung up on. Nor does
+    /// it let the machine's other work go first.
     static var patient: Self {
         var settings = Self()
         settings.yieldsToOthers = false

@@ -113,7 +113,7 @@ struct HTTPCapacityTests {
         settings.answerBytes = 5 * length / 2
         let server = try AnsweringServer(settings)
         nonisolated(unsafe) let clients = try server.waitingClients(3)
-        // On the server's thread, so that it writes to nobody meanwhile.
+        // On the server's thread, so that it writes to no client meanwhile.
         let waiting = try server.call { site in
             let connections = try site.replies.map { try #require($0.connection) }
             func respond(_ number: Int) {

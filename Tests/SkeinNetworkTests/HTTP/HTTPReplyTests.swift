@@ -113,7 +113,7 @@ struct HTTPReplyTests {
         try server.wait { $0.gone == 1 }
         try server.call { site in
             #expect(site.goneStreams == (isStreaming ? 1 : 0) && !site.replies[0].isOpen)
-            site.replies[0].respond(HTTPResponse(.ok, line: "nobody hears this"))
+            site.replies[0].respond(HTTPResponse(.ok, line: "no client hears this"))
             for stream in site.streams + [site.replies[0].beginEvents()] {
                 stream.send(nil, "nor this")
                 #expect(!stream.isReady && stream.waitingBytes == 0)

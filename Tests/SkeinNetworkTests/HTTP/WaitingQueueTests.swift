@@ -4,7 +4,7 @@ import Testing
 
 @Suite("a waiting line")
 struct WaitingQueueTests {
-    @Test("who joined first is first, and anybody may leave", arguments: 1...10)
+    @Test("who joined first is first, and any may leave", arguments: 1...10)
     func order(seed: Int) {
         var state = UInt64(seed)
         func next(_ bound: Int) -> Int {

@@ -152,7 +152,7 @@ struct EventLoopTests {
             let pipes = (0..<4).map { _ in TestPipe() }
             for (index, pipe) in pipes.enumerated() {
                 pipe.send()
-                // Nobody reads from them, so all of them are ready in every turn.
+                // The pipes are not read, so all of them are ready in every turn.
                 _ = loop.watch(pipe.reader, for: .read) { _ in
                     record.add(loop.turns, index)
                     let end = ContinuousClock.now + Limits.turnTime

@@ -83,7 +83,7 @@ struct NetworkAddressTests {
         #expect(error?.explanation.status == .peerGone)
     }
 
-    @Test("where nobody is asked only numbers are resolved")
+    @Test("without a name server only numbers are resolved")
     func numeric() throws {
         for text in ["127.0.0.1:7", "[::1]:7"] {
             let address = try NetworkAddress(parsing: text)

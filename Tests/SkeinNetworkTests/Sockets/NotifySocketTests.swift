@@ -37,8 +37,8 @@ import Testing
         #expect(!NotifySocket.accepts(address))
     }
 
-    @Test("a message that nobody takes is reported and blocks nobody")
-    func nobody() throws {
+    @Test("a message that is not taken is reported and blocks no caller")
+    func untaken() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let address = directory + "/notify"
             let socket = try NotifySocket(address)

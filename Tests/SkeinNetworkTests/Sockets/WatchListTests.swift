@@ -67,7 +67,7 @@ struct WatchListTests {
         #expect(found(&descriptors).allSatisfy { $0.key % 2 == 1 && $0.value == .write })
         #expect(found(&descriptors).count == 40)
         for pair in pairs { pair.send() }
-        // Again and again, as long as nobody reads.
+        // They are found again and again, as long as they are not read.
         for _ in 0..<2 {
             let all = found(&descriptors)
             #expect(all.count == 80)

@@ -192,7 +192,7 @@ import Testing
                     WeightedFile(path: "a.jsonl", weight: 2),
                     WeightedFile(path: "b.csv", weight: 0.5), WeightedFile(path: "c"),
                 ])
-        // The rest is no file, so nobody knows that a weight was meant.
+        // The rest is no file, so it is not known that a weight was meant.
         #expect(try DataFiles(path: "a:b").train == [WeightedFile(path: "a:b")])
         try inFolder(["a,b:3", "c:2", "d"]) { directory in
             let alone = try DataFiles(path: directory + "/a,b:3").train

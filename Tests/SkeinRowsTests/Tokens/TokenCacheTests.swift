@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("nobody else can read the cache, even if an earlier version left it open")
+    @Test("no other user can read the cache, even if an earlier version left it open")
     func access() throws {
         try TokenCacheBench.with { bench in
             func modes() throws -> [mode_t] {

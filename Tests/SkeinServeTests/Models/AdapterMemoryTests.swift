@@ -6,7 +6,7 @@ import Testing
 
 @testable import SkeinServe
 
-/// Adapters that are alive are counted, whoever holds them, and there is one limit for all.
+/// Adapters that are alive are counted, whatever holds them, and there is one limit for all.
 @Suite struct AdapterMemoryTests {
     @Test("an adapter that was unloaded counts until the last request that holds it has ended")
     func unloaded() throws {

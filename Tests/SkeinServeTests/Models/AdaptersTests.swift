@@ -191,7 +191,7 @@ import Testing
             {
                 #expect(try say(name).status == 404, "\(name)")
             }
-            // Those that nobody used lately leave, and can be named again.
+            // Those that were not used lately leave, and can be named again.
             #expect(try say("r1@10").texts == ten.texts)
         }
     }

@@ -73,7 +73,7 @@ import Testing
                 clients.append(client)
                 try server.wait(for: ["answer_tokens_total": 120 * count])
             }
-            // They are made, and nobody has written them.
+            // They are made, but not written.
             #expect(try server.metric("skein_serve_requests_open") == 2)
             #expect(try server.ask("GET", "/health").status == 200)
             let one = try server.complete(#""prompt":"a","max_tokens":1,"ignore_eos":true"#)

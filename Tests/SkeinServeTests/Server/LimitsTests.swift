@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("a failed answer takes nobody else's place")
+    @Test("a failed answer takes no other's place")
     func failures() throws {
         // Room for one short row alone.
         try ServeCase.run {

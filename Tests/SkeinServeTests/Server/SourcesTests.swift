@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinServe
 
-/// Times and random numbers come from whoever starts the server.
+/// Times and random numbers come from the program that starts the server.
 @Suite struct SourcesTests {
     @Test("ids, times and seeds of requests are those that were handed in")
     func fixed() throws {

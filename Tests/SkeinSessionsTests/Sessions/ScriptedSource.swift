@@ -13,7 +13,7 @@ final class ScriptedSource: ReplySource {
         case call(id: String, name: String, arguments: String)
         /// The limit cut the reply short.
         case cutShort
-        /// Waits until somebody opens it.
+        /// Waits until the gate is opened.
         case gate(Gate)
         case fail(any Error)
     }
@@ -59,7 +59,7 @@ final class ScriptedSource: ReplySource {
     }
 
     var asked: [Asked] { state.withLock { $0.asked } }
-    /// Replies that nobody waited for to their ends.
+    /// Replies that were not waited for to their ends.
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func reply(to request: ReplyRequest) -> AsyncThrowingStream<ReplyUpdate, any Error> {
@@ -154,7 +154,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Waits until somebody waits, or has waited.
+    /// Waits until a reply is at the gate, or has been.
     func arrival() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

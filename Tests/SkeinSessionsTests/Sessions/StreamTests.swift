@@ -74,7 +74,7 @@ struct StreamTests {
         #expect(session.transcript.description == "(Prompt) q")
     }
 
-    @Test("A stream's error comes to whoever iterates, and to whoever collects")
+    @Test("A stream's error comes to the code that iterates, and to the code that collects")
     func failed() async throws {
         let source = ScriptedSource { _, _ in
             [.text("a"), .fail(ReplyFailure.rateLimited(waiting: 3, limit: 3))]

@@ -23,7 +23,7 @@ import Testing
         let count = Double(x.count)
         let mean = x.reduce(0) { $0 + Double($1) } / count
         let variance = x.reduce(0) { $0 + Double($1) * Double($1) } / count
-        // Of U(-b, b) the variance is b^2 / 3; five standard deviations of each estimate.
+        // The variance of U(-b, b) is b^2 / 3; five standard deviations of each estimate.
         let spread = Double(bound) / 3.0.squareRoot()
         #expect(abs(mean) < 5 * spread / count.squareRoot())
         #expect(abs(variance / (spread * spread) - 1) < 5 * 0.9 / count.squareRoot())

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("a helper stops when it is called, and when nobody has work any more")
+    @Test("a helper stops when it is called, and when no thread has work any more")
     func ends() {
         let sharing = WorkSharing(threadCount: 2)
         sharing.help(as: 0) { false }

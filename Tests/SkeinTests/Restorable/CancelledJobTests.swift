@@ -27,7 +27,7 @@ import Testing
             #expect(refused()?.what == "a job already trains in this directory")
             first.cancel()
             let second = try AdapterTrainer.resume(session)
-            // Whoever waits has the directory next.
+            // The task that waits has the directory next.
             #expect(refused()?.what == "a job already trains in this directory")
             second.cancel()
             await #expect(throws: CancellationError.self) { try await second.result }

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("a task that nobody resumes waits in its handler until it is cancelled")
+    @Test("a task that is not resumed waits in its handler until it is cancelled")
     func cancelled() async throws {
         try await SessionBench.with { bench in
             let base = try await bench.trained("base").adapter

@@ -43,7 +43,7 @@ extension ChatSequence {
             guard beginning != nil || whole.generated.isEmpty,
                 var turn = try (beginning ?? whole).turn(
                     of: message, after: prompt, ends: ends,
-                    // Of a text with other turns after it, it could be their words.
+                    // In a text with other turns after it, the place could be in their words.
                     isEmpty: beginning != nil && empty.contains(message),
                     before: { try rendered(message, false)?.text.utf8.count })
             else { continue }
@@ -145,7 +145,7 @@ extension ChatSequence {
             }
             let words = pieces.filter { $0.message == message }
             guard let first = words.first, let last = words.last else {
-                // Of a turn that says nothing, no piece is written: what follows the prompt is its.
+                // A turn that says nothing has no piece of its own: what follows the prompt is its.
                 guard isEmpty, let place = try start ?? before(), place <= text.count,
                     let end = nearest(of: ends, from: place)
                 else { return nil }

@@ -38,7 +38,7 @@ private struct SlowCut: Decodable {
         }
     }
 
-    /// Of the texts above, those that took more than 2^29 steps.
+    /// Those of the texts above that took more than 2^29 steps.
     @Test("without a memory the same texts take too many steps")
     func withoutMemory() throws {
         for pattern in [#"\s+$"#, #"\s++$"#] {

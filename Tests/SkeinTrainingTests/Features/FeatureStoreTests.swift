@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("while another process writes, a row is not kept, and nobody waits for long")
+    @Test("while another process writes, a row is not kept, and no process waits for long")
     func locked() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = try store(directory)

@@ -13,7 +13,7 @@ import Testing
         /// After each round.
         var parameters: [[Float]]
         var momenta: [Float]
-        /// Of the logical workers, then of the average.
+        /// What coding lost of the logical workers' changes, then of the average.
         var lost: [[Float]]
     }
 

@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("each term is one more than the last one used, whoever was killed")
+    @Test("each term is one more than the last one used, whichever process was killed")
     func terms() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/run"

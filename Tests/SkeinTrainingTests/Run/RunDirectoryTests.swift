@@ -57,7 +57,7 @@ import Testing
         """
     }
 
-    @Test("noting other engines changes one line, whoever wrote the file")
+    @Test("noting other engines changes one line, whichever version wrote the file")
     func marks() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/run.json"

@@ -15,7 +15,7 @@ import Testing
         let seen = Mutex<[Int]>([])
         let isOpen = Condition(false)
         let done = Condition(0)
-        // Somebody computes until all others wait, one after the other.
+        // The first one computes until all others wait, one after the other.
         #expect(
             SystemThread.start("first") {
                 turns.pass { isOpen.wait { $0 ? () : nil } }

@@ -19,7 +19,7 @@ struct PanelScreen: Sendable {
     /// - Parameters:
     ///   - text: Goes above the panel and stays; nil: none.
     ///   - panel: As many lines as `size` has room for, none wider than it.
-    ///   - size: Of the terminal now, which may have changed since the last call.
+    ///   - size: The terminal's size now, which may have changed since the last call.
     ///   - colours: Whether looks are shown.
     /// - Returns: Nothing if the panel stands there already.
     mutating func bytes(

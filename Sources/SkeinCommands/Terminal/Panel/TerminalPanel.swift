@@ -35,7 +35,7 @@ final class TerminalPanel: Sendable, LogPanel {
     /// - Parameters:
     ///   - io: The process; a JSON log has no panel.
     ///   - board: The run.
-    ///   - environment: Of the process: TERM, NO_COLOR and what says whether letters are UTF-8.
+    ///   - environment: The process's: TERM, NO_COLOR and what says whether letters are UTF-8.
     /// - Returns: nil: lines are written as to a file.
     static func begin(
         _ io: CommandIO, _ board: RunBoard,
@@ -144,7 +144,7 @@ final class TerminalPanel: Sendable, LogPanel {
         return group < 0 || group == getpgrp()
     }
 
-    /// Without a remaining time: of an interrupted run nobody knows it.
+    /// It has no remaining time: that of an interrupted run is not known.
     static func lastLine(_ run: RunSnapshot.Progress) -> String {
         ProgressLine.text(
             TrainingProgress(run: run, epoch: run.epoch ?? 0, began: .now, firstStep: run.step),

@@ -2,7 +2,7 @@
 ///
 /// An entry has two levels and, if its definition level is the leaf's greatest, a value.
 final class ColumnCursor {
-    /// Of the entry here; 0 at the end.
+    /// The levels of the entry here; 0 at the end.
     private(set) var repetition = 0
     private(set) var definition = 0
     private(set) var isAtEnd = false

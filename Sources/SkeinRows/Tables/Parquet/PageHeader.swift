@@ -11,7 +11,7 @@ struct PageHeader {
     var checksum: UInt32?
     var valueCount = 0
     var encoding: Int32 = 0
-    /// Of levels, in a page of version 1.
+    /// How levels are encoded, in a page of version 1.
     var definitionEncoding = PageEncoding.rle
     var repetitionEncoding = PageEncoding.rle
     /// Bytes of levels, in a page of version 2.

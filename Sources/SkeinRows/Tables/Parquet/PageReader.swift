@@ -10,10 +10,10 @@ struct PageReader {
         let header: PageHeader
         /// In the file.
         let offset: Int
-        /// Of a page of version 2; empty otherwise.
+        /// The levels of a page of version 2; empty otherwise.
         let repetitions: UnsafeRawBufferPointer
         let definitions: UnsafeRawBufferPointer
-        /// Of a page of version 1 levels and values.
+        /// The values; in a page of version 1 its levels stand before them.
         let body: UnsafeRawBufferPointer
     }
 

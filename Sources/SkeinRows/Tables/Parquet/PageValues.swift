@@ -11,9 +11,9 @@ struct PageValues {
 
     private let kind: SchemaNode.LeafKind
     private let bytes: UnsafeRawBufferPointer
-    /// Of the next value.
+    /// The place of the next value.
     private(set) var place = 0
-    /// Of texts in a dictionary, where each starts.
+    /// Where each text of a dictionary starts.
     private var starts: [UInt32] = []
     /// Flags are single bits or, in pages of version 2, runs.
     private var flags: RunLengths?

@@ -147,7 +147,7 @@ package struct ParquetTable {
             let group = try group(index)
             for node in nodes {
                 for chunk in group.chunks[node.leaves] {
-                    // Of each chunk at most 2^31, of at most 2^20 groups: no overflow.
+                    // Each chunk has at most 2^31, and there are at most 2^20 groups: no overflow.
                     values += chunk.valueCount
                     guard values <= most else {
                         throw .tooLarge(part: "values", limit: most, found: values)

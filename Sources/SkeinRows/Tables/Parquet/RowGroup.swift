@@ -4,7 +4,7 @@ struct RowGroup {
     struct Chunk {
         var physical: Int32 = -1
         var codec: Int32 = -1
-        /// Of the encodings that are not read, the first.
+        /// The first of its encodings that are not read.
         var foreignEncoding: Int32?
         var valueCount = 0
         var byteCount = 0

@@ -18,7 +18,7 @@ struct ThriftReader {
     /// What is read, and its place in the file: for problems.
     private let part: String
     private let fileOffset: Int
-    /// Of the next byte, in `bytes`.
+    /// The place of the next byte, in `bytes`.
     private(set) var place = 0
     private var depth = 0
 

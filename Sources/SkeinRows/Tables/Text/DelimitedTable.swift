@@ -200,7 +200,7 @@ package struct DelimitedTable {
         out.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a cell of a column that may hold lists: whoever needs one says so if it is a text.
+    /// Appends a cell of a column that may hold lists: a reader that needs one complains of a text.
     private func append(
         _ field: Field, listOrText cell: DelimitedRows.Cell, to out: inout [UInt8]
     ) {

@@ -20,10 +20,10 @@ struct Greeter {
 
 @Suite("What a program does without a model")
 struct FallbackTests {
-    @Test("Nobody is asked where there is no model")
+    @Test("The model is not asked where there is none")
     func fallback() async {
         let text = await Greeter(isAvailable: false).greeting(for: "Ola") { _ in
-            Issue.record("somebody was asked")
+            Issue.record("a model was asked")
             return ""
         }
         #expect(text == "Welcome, Ola.")

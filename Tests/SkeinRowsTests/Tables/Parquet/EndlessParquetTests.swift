@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinRows
 
-/// Small files that stand for more than anybody has.
+/// Small files that stand for more than any machine holds.
 @Suite struct EndlessParquetTests {
     private func rows(_ bytes: [UInt8]) throws -> Int {
         try bytes.withUnsafeBytes { bytes in
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("an empty row group may say that its pages are anywhere: nobody looks for them")
+    @Test("an empty row group may say that its pages are anywhere: they are not looked for")
     func emptyGroup() throws {
         let file = try #require(Data(base64Encoded: Self.emptyGroup.replacing("\n", with: "")))
         #expect(try rows(Array(file)) == 0)

@@ -83,7 +83,7 @@ import Testing
     ]
 
     @Test(
-        "a column of lists may hold text, of which whoever needs a list complains",
+        "a column of lists may hold text, of which a reader that needs a list complains",
         arguments: ["[{'role': 'user'}]", "text", "{}", "[1] 2"])
     func textForList(cell: String) throws {
         let rows = try TableRows.delimited("tools\n\"\(cell)\"\n")
