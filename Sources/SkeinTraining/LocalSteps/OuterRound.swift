@@ -157,8 +157,8 @@ package final class LocalStates: Sendable {
         }
     }
 
-    /// Drops the states from which nobody starts any more, since `round` is being computed. Those of
-    /// logical workers that sat the round before it out are one round older.
+    /// Drops the states from which no worker starts any more, since `round` is being computed.
+    /// Those of logical workers that sat the round before it out are one round older.
     package func dropUnused(in round: Int) {
         entries.withLock { $0.removeAll { $0.round < round - 2 } }
     }

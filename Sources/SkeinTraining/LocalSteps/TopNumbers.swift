@@ -2,9 +2,10 @@ import SkeinTensors
 
 /// The numbers of largest magnitude of a vector, and where they are.
 ///
-/// Of equal magnitudes the lower index goes first. The values are rounded as `GradientCodec.int8`
-/// rounds a gradient, 64 neighbours among those that are kept with one scale. An index is the gap to
-/// the one before. With 1 number in 32 a gap has 6.4 bits of entropy, and zstd makes about that.
+/// Among equal magnitudes the lower index goes first. The values are rounded as
+/// `GradientCodec.int8` rounds a gradient, 64 neighbours among those that are kept with one scale.
+/// An index is the gap to the one before. With 1 number in 32 a gap has 6.4 bits of entropy, and
+/// zstd makes about that.
 enum TopNumbers {
     /// How many numbers are kept: at least one.
     static func kept(_ density: Double, of count: Int) -> Int {

@@ -14,7 +14,7 @@ package struct MicroBatchEngine: Sendable {
     package let dropout: Dropout?
     /// On embeddings; nil: none.
     package let noise: EmbeddingNoise?
-    /// Of the training loss alone.
+    /// Only the training loss is smoothed.
     package let labelSmoothing: Float
     package let codec: GradientCodec
     package let seed: UInt64
@@ -108,7 +108,7 @@ package struct MicroBatchEngine: Sendable {
             pairs: preference.map {
                 PackedBatch.Pairs(
                     loss: $0, tokenShare: tokenShare,
-                    // Nobody computes with a reference that is not known: the loss would not be finite.
+                    // A reference that is not known is never used: the loss would not be finite.
                     references: $0.kind == .dpo ? rows.map { $0.reference ?? .nan } : [])
             })
     }

@@ -16,7 +16,7 @@ package struct RowEvaluation: Sendable, Equatable {
 
     /// Mean over the loss tokens; nil when there are none, never NaN.
     package var loss: Double? { lossTokens == 0 ? nil : lossSum / Double(lossTokens) }
-    /// Of pairs of answers, which have none, nil.
+    /// nil for pairs of answers, which have none.
     package var perplexity: Double? { comparesAnswers ? nil : loss.map { exp($0) } }
     package var tokenAccuracy: Double? {
         lossTokens == 0 ? nil : Double(correct) / Double(lossTokens)

@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import Synchronization
 
-/// Work on several cores between two steps, while nobody computes.
+/// Work on several cores between two steps, while no micro-batch is computed.
 ///
 /// The calling thread does one part and brief threads do the others. Their time is counted here,
 /// since a caller that counts its own threads does not see them.

@@ -5,14 +5,15 @@ import SkeinModels
 
 /// The progress of a run beside its vectors: state.json.
 ///
-/// It has no times, no paths and no byte offsets of logs: equal states give equal bytes, whoever
-/// computed them and however often the run was killed. Logs are cut by step on resume (`LineFile`).
+/// It has no times, no paths and no byte offsets of logs: equal states give equal bytes, whichever
+/// process computed them and however often the run was killed. Logs are cut by step on resume
+/// (`LineFile`).
 package struct TrainingState: Sendable, Equatable {
     /// Steps done.
     package var step: Int
     /// Epoch of the last step done, from 1.
     package var epoch: Int
-    /// Of the best validation.
+    /// The loss of the best validation.
     package var bestValidationLoss: Double?
     /// Its accuracy, in a run that finds the best one by it; nil, and not written, in any other.
     package var bestValidationAccuracy: Double?

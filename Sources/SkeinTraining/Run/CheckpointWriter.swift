@@ -29,7 +29,7 @@ final class CheckpointWriter: Sendable {
     private let beside: BesideRun
 
     /// - Parameters:
-    ///   - store: where the checkpoints go; nobody else writes there.
+    ///   - store: where the checkpoints go; no other process writes there.
     ///   - layout: of the run.
     ///   - keptCount: how many of the newest stay, besides that of the best step.
     ///   - beside: does the writing while the run continues.

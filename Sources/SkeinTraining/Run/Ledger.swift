@@ -4,7 +4,7 @@ import SkeinJSON
 /// One line of ledger.jsonl: a micro-batch whose gradient went into a committed step.
 package struct LedgerEntry: Sendable, Equatable, Decodable {
     package var step: Int
-    /// Of a run with local steps, the logical worker.
+    /// In a run with local steps, the logical worker.
     package var microBatch: Int
     /// The name of the worker that computed it.
     package var worker: String

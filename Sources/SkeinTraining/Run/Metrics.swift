@@ -11,7 +11,7 @@ package struct StepMetrics: Sendable, Equatable, Decodable {
     package var tokens: Int
     package var lossTokens: Int
     package var learningRate: Double
-    /// Of the mean gradient, before clipping.
+    /// The norm of the mean gradient, before clipping.
     package var gradientNorm: Double
     package var seconds: Double
     package var tokensPerSecond: Double

@@ -68,7 +68,7 @@ extension Ledger {
 
 /// Lines of a file that may be large, and may grow.
 private enum LinePieces {
-    /// Of one piece: four of the longest lines.
+    /// Bytes of one piece: four of the longest lines.
     private static let bytes = 4 * Limits.recordLineBytes
 
     /// Calls `body` with the whole lines of a piece, until it returns false.

@@ -49,7 +49,7 @@ package final class RunDirectory: Sendable {
     /// - Throws: `TrainingError.outputNotEmpty`, `.outputInUse`, `.notARunDirectory`; `FileError`.
     package init(path: String, resuming: Bool, in store: any Store = DiskStore()) throws {
         try store.makeDirectory(path)
-        // Before the lock: nothing may be written into somebody else's directory.
+        // Before the lock: nothing may be written into a directory that is not the run's.
         _ = try Self.hasRun(path, resuming: resuming, in: store)
         guard let lock = try store.lock(FilePath.join(path, Self.lockName)) else {
             throw TrainingError.outputInUse(path: path)

@@ -14,14 +14,14 @@ package struct RunFile: Sendable, Equatable {
     package var data: String
     package var modelDigest: String
     package var dataDigest: String
-    /// Of the validation file, if there is one.
+    /// The digest of the validation file, if there is one.
     package var validationDigest: String?
     /// SHA-256 of the file of test rows, if there is one.
     package var testDigest: String?
     /// `ResolvedRecipe`; nil in a file that an older version wrote. Such a file does not say whether
     /// there were test rows, either.
     package var recipeDigest: String?
-    /// Of the adapter that the run started from, if there is one.
+    /// The digest of the adapter that the run started from, if there is one.
     package var initAdapterDigest: String?
     /// What this machine makes of a fixed piece of work (`KnownAnswer.text`); nil, and not written, in a
     /// file that an older version wrote.
@@ -34,7 +34,7 @@ package struct RunFile: Sendable, Equatable {
     /// SHA-256 of the chat template that was chosen (`--chat-template`); nil, and not written, for the
     /// model's own and in a file that an older version wrote.
     package var templateDigest: String?
-    /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
+    /// The digest of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
     /// SHA-256 of what the loss reads of the base model (`References`). nil, and not written, for

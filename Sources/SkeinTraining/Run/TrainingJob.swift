@@ -19,7 +19,7 @@ package struct TrainingJob: Sendable {
     package internal(set) var validation: [TokenizedRow]
     package internal(set) var test: [TokenizedRow]
     package let plan: StepPlan
-    /// Of a run with local steps.
+    /// Set in a run with local steps.
     package let local: LocalSettings?
     package let shape: AdapterShape
     /// How the adapter is written for others; nil: as it is.

@@ -134,7 +134,7 @@ package struct TrainingRun: Sendable {
         do {
             store = try compute.features.store(plan)
         } catch let error as any Explained where job.configuration.featureSettings == nil {
-            // Nobody has asked for them: a sweep shares them if it can.
+            // They were not asked for: a sweep shares them if it can.
             let (what, place) = (error.explanation.what, error.explanation.place)
             try report(.warning("features are not shared: \(what) (\(place))"))
             return engine
