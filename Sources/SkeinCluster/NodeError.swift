@@ -17,7 +17,7 @@ package enum NodeError: Error, Equatable {
     case tokenRequired(address: String)
     /// Too few workers joined within the patience; `sentence` says what the run waited for.
     case workersMissing(sentence: String)
-    /// Nobody can rebuild the state of a logical worker; `sentence` says whose.
+    /// No worker can rebuild the state of a logical worker; `sentence` says whose.
     case stateLost(sentence: String)
     /// No coordinator let this worker in within its patience.
     case coordinatorMissing(sentence: String)

@@ -335,7 +335,7 @@ final class CoordinatorShell {
         let wasPreparing = peer.stage == .preparing
         endHandshake(of: peer)
         peer.stage = .leaving
-        // A result being checked is in the inbox; nobody asks for the others any more.
+        // A result being checked is in the inbox; the others are not asked for any more.
         parked[peer.id] = nil
         parameterQueue.left(peer.id)
         replays.remove(peer.id)

@@ -33,7 +33,7 @@ struct ResultCheck: Sendable {
     let recipe: WorkRecipe
     let codec: GradientCodec
     let parameterCount: Int
-    /// Of a run with local steps.
+    /// Set in a run with local steps.
     var local: LocalSettings?
 
     /// A result that agrees with the plan, as far as it has been checked.
@@ -43,7 +43,7 @@ struct ResultCheck: Sendable {
         let inputs: WorkInputs
         /// Empty for an evaluation.
         let gradient: [Float]
-        /// Of local steps.
+        /// The state that a logical worker's local steps ended with.
         var state: NamedState?
         var logProbabilities: [Double] = []
     }

@@ -26,7 +26,8 @@ struct RoundWork: Sendable {
         case gradient(Pairs?)
         case evaluation(Pairs?)
         case local(OuterRound)
-        /// `recorded` has one entry for each piece: what an earlier start has recorded of it; nil: nothing.
+        /// `recorded` has one entry for each piece: what an earlier start has recorded of it; nil:
+        /// nothing.
         case logProbabilities(recorded: [GroupEntry?])
 
         var kind: WorkKind {

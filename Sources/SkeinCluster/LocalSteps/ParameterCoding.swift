@@ -4,8 +4,8 @@ import SkeinTraining
 enum ParameterCoding: Sendable {
     /// The adapter's; a difference is the XOR of two versions.
     case exact(count: Int)
-    /// Of a run with local steps: the adapter's, then its outer momentum. A difference is the coded
-    /// average of a round, and everybody applies the outer step to it.
+    /// The vectors of a run with local steps: the adapter's, then its outer momentum. A difference
+    /// is the coded average of a round, and every process applies the outer step to it.
     case outer(count: Int, DeltaCodec, OuterStep)
 
     /// - Parameters:

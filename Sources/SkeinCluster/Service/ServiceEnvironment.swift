@@ -21,7 +21,7 @@ package struct ServiceEnvironment: Sendable, Equatable {
     /// - Parameters:
     ///   - variables: the environment.
     ///   - process: the identifier of this process, for which the watchdog may not be meant.
-    /// - Returns: nil when nobody wants to hear anything.
+    /// - Returns: nil when no service manager asks for reports.
     static func read(_ variables: [String: String], process: Int32) -> ServiceEnvironment? {
         guard let socket = variables[socketName], !socket.isEmpty else { return nil }
         var watchdog: Duration?

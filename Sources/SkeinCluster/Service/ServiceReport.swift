@@ -45,7 +45,8 @@ struct ServiceReport: Sendable {
         self.readyAfter = readyAfter
     }
 
-    /// The time until the next look: short until the service is ready, so that nobody waits for that.
+    /// The time until the next look: short until the service is ready, so that its manager hears of
+    /// it soon.
     var interval: Duration {
         let longest = isReady && !isStopping ? Self.sentenceInterval : .milliseconds(250)
         return min(longest, max(.milliseconds(50), (watchdog ?? .seconds(60)) / 2))

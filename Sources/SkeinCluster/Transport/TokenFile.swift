@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// The secret that coordinator and workers share, in a file that nobody else may read.
+/// The secret that coordinator and workers share, in a file that no other user may read.
 package struct TokenFile: Sendable, Equatable {
     /// The token: the file without one trailing newline; `Limits.tokenBytes` bounds its length.
     package var bytes: [UInt8]
@@ -12,7 +12,7 @@ package struct TokenFile: Sendable, Equatable {
     /// Reads the token file at `path`; a symbolic link is followed.
     ///
     /// - Throws: `NodeError.tokenFile` when it is not a regular file of this user or of root, when
-    ///   anybody else may use it (but the process's own group may read a file of root), or when it
+    ///   other users may use it (but the process's own group may read a file of root), or when it
     ///   is too short or too long.
     package init(reading path: String) throws(NodeError) {
         func problem(_ problem: NodeError.TokenFileProblem) -> NodeError {

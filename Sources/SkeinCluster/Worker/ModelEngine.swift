@@ -22,11 +22,11 @@ final class ModelEngine: LeaseEngine {
     /// As this worker has read it.
     private let recipe: WorkRecipe
     private let engine: MicroBatchEngine
-    /// Of a run with local steps.
+    /// Set in a run with local steps.
     private let local: Local?
-    /// Of the current offer: a run that is resumed may save states more seldom.
+    /// The bounds of the current offer: a run that is resumed may save states more seldom.
     private let bounds: Mutex<LocalBounds?>
-    /// Of the adapter.
+    /// How many numbers the adapter has.
     private let parameterCount: Int
     private let vocabulary: Int
     private let positions: Int

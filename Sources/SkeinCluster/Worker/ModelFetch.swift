@@ -164,7 +164,7 @@ final class ModelFetch: Sendable {
         }
         try output.finish()
         guard try ModelCache.isIntact(partial, file, note: note) else {
-            // It must start over: nobody knows which part is wrong.
+            // It must start over: which part is wrong is not known.
             try FileManager.default.removeItem(atPath: partial)
             throw NodeError.modelDamaged(path: path)
         }

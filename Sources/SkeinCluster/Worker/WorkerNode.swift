@@ -193,8 +193,8 @@ struct WorkerSetup: Sendable {
         }
     }
 
-    /// Where the coordinator is, as far as that needs no name server; nil: nobody knows. A first attempt
-    /// there does not wait for names that mean nothing on this host.
+    /// Where the coordinator is, as far as that needs no name server; nil: not known. A first
+    /// attempt there does not wait for names that mean nothing on this host.
     static func numeric(_ locate: (@Sendable () -> [String])?) -> [SocketAddress]? {
         var found: [SocketAddress] = []
         for text in locate?() ?? [] {

@@ -193,7 +193,7 @@ final class WorkerShell {
     /// Ends everything; nothing happens after it.
     func end() {
         hangUp("the worker ends")
-        // The program may go on, and nobody wants what is still being loaded.
+        // The program may go on, and what is still being loaded is not wanted any more.
         loading?.abandon()
         loading = nil
         for job in running.values { job.progress.abandon() }
