@@ -156,7 +156,7 @@ package struct StateReplay: Sendable, Equatable {
     package var rounds: [Round]
 
     package struct Round: Sendable, Equatable {
-        /// Of this logical worker; none: it sat the round out.
+        /// The logical worker's rows; none: it sat the round out.
         package var rows: [LeaseGrant.Row]
         /// As `LocalLease.steps`.
         package var steps: [[Int]]
@@ -285,8 +285,8 @@ package struct Heartbeat: Sendable, Equatable {
     package var computing: [Progress]
     /// Bytes of memory that the process has in use; 0 when unknown.
     package var residentBytes: UInt64
-    /// Of a worker that prepares: bytes of the model fetched, hashed and loaded so far, counted
-    /// once for each of these. Any change is progress; 0 at all other times.
+    /// How many bytes of the model a worker that prepares has fetched, hashed and loaded so far,
+    /// counted once for each of these. Any change is progress; 0 at all other times.
     package var preparedBytes: UInt64
 
     package struct Progress: Sendable, Equatable {

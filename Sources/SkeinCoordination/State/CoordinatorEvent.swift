@@ -30,7 +30,7 @@ extension CoordinatorState {
         case left(PeerID, Departure)
         /// The worker finishes what it computes and starts nothing new.
         case draining(PeerID)
-        /// The coordinator is about to end: nobody may join any more.
+        /// The coordinator is about to end: no worker may join any more.
         case stopAdmitting
         /// `nextDeadline` has come.
         case tick
@@ -75,7 +75,7 @@ extension CoordinatorState {
         case log(Log.Level, String)
         /// The run cannot continue for lack of workers; said once.
         case giveUp(String)
-        /// Nobody can rebuild a state, so the run cannot continue from this round; said once.
+        /// No worker can rebuild a state, so the run cannot continue from this round; said once.
         case stateLost(String)
     }
 }

@@ -89,7 +89,7 @@ extension CoordinatorState {
         cancel(index, at: judge, .late)
     }
 
-    /// Nobody is left to ask.
+    /// No worker is left to ask.
     private mutating func endUndecided(_ index: Int, _ dispute: Dispute) {
         let names = dispute.votes.map(\.name).joined(separator: " and ")
         let what =
@@ -104,8 +104,8 @@ extension CoordinatorState {
         }
     }
 
-    /// The result that two of them agree about. Names are cheap: to overrule somebody with good
-    /// results takes somebody with good results, too.
+    /// The result that two of them agree about. Names are cheap: to overrule a name with good
+    /// results takes another one with good results.
     func verdict(of dispute: Dispute) -> [UInt8]? {
         dispute.votes.first { one in
             let same = dispute.votes.filter { $0.digest == one.digest }
@@ -122,8 +122,8 @@ extension CoordinatorState {
         return accepted > (name == dispute.votes[0].name ? 1 : 0)
     }
 
-    /// The result that counts when nobody is left to ask: that of names with other good results, if
-    /// they all agree and the accepted one comes from a name without any.
+    /// The result that counts when no worker is left to ask: that of names with other good results,
+    /// if they all agree and the accepted one comes from a name without any.
     func lastWord(of dispute: Dispute) -> (name: String, digest: [UInt8])? {
         guard !hasPast(dispute.votes[0].name, in: dispute) else { return nil }
         let known = dispute.votes.filter { hasPast($0.name, in: dispute) }

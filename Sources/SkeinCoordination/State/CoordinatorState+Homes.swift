@@ -7,7 +7,7 @@ struct Home: Sendable {
     let incarnation: [UInt8]
 }
 
-// Which worker gets which logical worker. Its home begins at once. Anybody else gets the state of
+// Which worker gets which logical worker. Its home begins at once. Any other gets the state of
 // the last round that was saved, and computes the rounds since then again. So logical workers stay
 // where they are, unless others would be done sooner all the same. It is a preference alone: a
 // worker that lacks a state says so, and gets what rebuilds it.
@@ -50,7 +50,7 @@ extension CoordinatorState {
         // A newer process of that name does not have it.
         guard holder.member.incarnation == home.incarnation, !holder.isDraining else { return true }
         if let history = open.histories[index], isAvoided(history, home.name) { return true }
-        // Nothing is computed again: whoever is idle begins.
+        // Nothing is computed again: any idle worker begins.
         if replay == 0, !holder.hasIdleThread { return true }
         let all = burdens ?? self.burdens(open)
         burdens = all
@@ -61,7 +61,7 @@ extension CoordinatorState {
         return ours * Double(replay + 1) < theirs * Double(turns)
     }
 
-    /// How many open pieces each worker has the states of, and nobody else computes.
+    /// How many open pieces that no other worker computes each worker has the states of.
     private func burdens(_ open: RoundState) -> [String: Int] {
         var burdens: [String: Int] = [:]
         for (index, home) in homes where open.pieces.indices.contains(index) {
@@ -89,7 +89,7 @@ extension CoordinatorState {
         return standing.lastSeen + min(replaying, settings.patience)
     }
 
-    /// When the next free piece may be given to others than its home; nil: nobody waits.
+    /// When the next free piece may be given to others than its home; nil: no piece waits.
     var nextHomeless: Duration? {
         guard let open, let replay = open.round.replay, open.begun, open.unleased > 0,
             !members.idle.isEmpty

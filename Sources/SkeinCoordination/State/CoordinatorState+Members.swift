@@ -221,7 +221,7 @@ struct Preparation: Sendable {
 }
 
 // Workers that prepare. Being alive is not enough: one whose disk hangs sends heartbeats, too, and
-// must not delay the end of a run that nobody joins.
+// must not delay the end of a run that no worker joins.
 extension CoordinatorState {
     mutating func preparing(_ peer: PeerID, name: String, address: String, bytes: UInt64) {
         guard members[peer] == nil else { return }

@@ -41,9 +41,9 @@ extension CoordinatorState {
         return "the state from which \(describe(index)) starts\(whose)"
     }
 
-    /// Ends the run if everybody who is here has failed to rebuild a state for as long as the patience,
-    /// and its home has been gone for as long: nobody will ever begin this round. Blames the home if it
-    /// is here, and takes its time.
+    /// Ends the run if every worker that is here has failed to rebuild a state for as long as the
+    /// patience, and its home has been gone for as long: this round would never begin. Blames the
+    /// home if it is here, and takes its time.
     private mutating func endIfLost(_ index: Int) {
         guard let history = open?.histories[index], let since = history.notRebuiltSince,
             open?.pieces[index].phase == .open, clock - since >= settings.patience
@@ -72,7 +72,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Whether the process that has a state will not come back, as far as anybody can know.
+    /// Whether the process that has a state will not come back, as far as can be known.
     private func isHomeGoneForGood(_ index: Int) -> Bool {
         guard let home = homes[index], let standing = standings[home.name] else { return true }
         // A newer process of that name does not have it.
@@ -81,7 +81,7 @@ extension CoordinatorState {
         return clock - standing.lastSeen >= settings.patience
     }
 
-    /// Looks after states that nobody could rebuild.
+    /// Looks after states that no worker could rebuild.
     mutating func watchStates() {
         guard let histories = open?.histories, open?.round.replay != nil else { return }
         for index in histories.keys.sorted() where histories[index]?.notRebuiltSince != nil {

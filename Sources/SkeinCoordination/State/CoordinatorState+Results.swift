@@ -66,7 +66,7 @@ extension CoordinatorState {
         fail(worker.name, sentence)
     }
 
-    /// Nobody asked this worker for it, so it is not looked at.
+    /// This worker was not asked for it, so it is not looked at.
     private mutating func discard(_ worker: Worker, _ key: WorkKey, _ index: Int) {
         counters.refused += 1
         standings[worker.name]?.noteRefused()
@@ -237,7 +237,8 @@ extension CoordinatorState {
         if counts {
             fail(candidate.name, "its result of \(describe(index)) was refused: \(detail)")
         }
-        // Anybody may join under sixteen names: it is the work's fault once nobody is left to try.
+        // A peer may join under sixteen names: it is the work's fault once no worker is left to
+        // try.
         let isLeft =
             open?.pieces[index].isUnleased == false
             || members.active > history.avoided.count { members.isActive(name: $0) }

@@ -139,7 +139,7 @@ extension CoordinatorState {
             of: open, since: oldest.since, now)
     }
 
-    /// There is work, but nobody may take it now.
+    /// There is work, but no worker may take it now.
     private func waitingForTakers(_ now: Duration, _ open: RoundState) -> Waiting {
         let silent = members.all.members.compactMap { members[$0] }
             .min { ($0.lastHeard, $0.name) < ($1.lastHeard, $1.name) }

@@ -19,7 +19,7 @@ package struct CoordinatorState: Sendable {
     var phase = RunPhase.starting
     var phaseSince: Duration
     package internal(set) var counters = RoundCounters()
-    /// Of the rounds before.
+    /// The counters of the rounds before.
     var earlier = RoundCounters()
     /// The last rounds, for people who look.
     package internal(set) var timeline = RoundTimeline()

@@ -23,7 +23,7 @@ package struct Member: Sendable, Equatable {
     package var threads: Int
     /// 16 random bytes of its process.
     package var incarnation: [UInt8]
-    /// Finished results of this term that nobody has answered.
+    /// Finished results of this term that have not been answered.
     package var held: [WorkKey]
 
     package init(

@@ -123,7 +123,8 @@ package struct ReplayQueue: Sendable {
         if encoding?.request == request { encoding?.isWanted = false }
     }
 
-    /// The round is over: nobody needs what has not been sent, and the run's thread does not encode it.
+    /// The round is over: what has not been sent is not needed, and the run's thread does not
+    /// encode it.
     package mutating func endRound() {
         waiting = []
         encoding = nil

@@ -80,8 +80,8 @@ package struct RoundPlan: Sendable, Equatable {
     package var label: RoundLabel
     /// The tokens of each piece of work; a piece's index is its position here.
     package var costs: [Int]
-    /// Of a round with local steps, how many rounds a worker computes first that does not have the
-    /// state from which a piece starts. nil: any worker can begin with any piece.
+    /// How many rounds of local steps a worker computes first that does not have the state from
+    /// which a piece starts. nil: any worker can begin with any piece.
     package var replay: Int?
 
     package init(number: UInt64, label: RoundLabel, costs: [Int], replay: Int? = nil) {

@@ -74,7 +74,7 @@ struct PieceHistory: Sendable {
 struct Dispute: Sendable {
     /// Each name's result, once; the accepted one first.
     var votes: [(name: String, digest: [UInt8])]
-    /// Who computes it now; nil: nobody is chosen yet.
+    /// Who computes it now; nil: no judge is chosen yet.
     var judge: PeerID?
     /// When the judge was asked.
     var askedAt = Duration.zero

@@ -45,7 +45,7 @@ struct Standing: Sendable {
     ///
     /// - Parameters:
     ///   - secondsPerToken: The observation.
-    ///   - kind: Of the work; evaluations are faster.
+    ///   - kind: The kind of the work; evaluations are faster.
     ///   - now: The time.
     ///   - atLeast: The work was cut short: it counts only if it slows the average down.
     mutating func observe(

@@ -126,7 +126,7 @@ extension WorkerState {
         case failed(String)
         /// The coordinator refuses it; nothing changes until something is fixed.
         case rejected(Rejection)
-        /// Nobody welcomed it within its patience; the sentence names the last reason.
+        /// No coordinator welcomed it within its patience; the sentence names the last reason.
         case patience(String)
     }
 }

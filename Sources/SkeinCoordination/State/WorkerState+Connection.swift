@@ -93,7 +93,7 @@ extension WorkerState {
         connection = .member(since: clock)
         hasBeenWelcomed = true
         lastHeard = clock
-        // A peer's word, within reason: nobody must be dropped for 0 ms of silence.
+        // A peer's word, within reason: 0 ms of silence must not end a connection.
         let told = Duration.milliseconds(Int64(welcome.silenceMilliseconds))
         silence = min(max(told, .milliseconds(100)), .seconds(600))
         cancelledEarly = []

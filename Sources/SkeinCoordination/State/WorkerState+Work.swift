@@ -41,7 +41,7 @@ extension WorkerState {
         startThreads()
     }
 
-    /// A newer round: nobody waits for work of those before.
+    /// A newer round: the coordinator no longer waits for work of those before.
     private mutating func begin(_ newer: UInt64) {
         round = newer
         dropQueue()

@@ -22,7 +22,7 @@ package struct WorkerState: Sendable {
     /// A thread that computes.
     struct Slot: Sendable {
         var key: WorkKey
-        /// Nobody wants the result any more.
+        /// The result is no longer wanted.
         var isAbandoned = false
 
         func isWanted(_ key: WorkKey) -> Bool { self.key == key && !isAbandoned }
@@ -38,7 +38,7 @@ package struct WorkerState: Sendable {
     var coordinatorStart: [UInt8] = []
     var lastHeard = Duration.zero
     var silence: Duration
-    /// Since when nobody has welcomed this worker, without the time for loading a model.
+    /// Since when no coordinator has welcomed this worker, without the time for loading a model.
     var unwelcomeSince = Duration.zero
     /// Failed attempts in a row.
     var attempts = 0

@@ -12,15 +12,15 @@ package struct RunSnapshot: Sendable, Equatable {
         /// Steps that are committed, of `stepCount`.
         package var step = 0
         package var stepCount = 0
-        /// Of the plan; nil while it is not known.
+        /// The plan's epochs; nil while they are not known.
         package var epochCount: Int?
-        /// Of the last committed step; nil before this process's first.
+        /// The epoch of the last committed step; nil before this process's first.
         package var epoch: Int?
         package var loss: Double?
         package var tokensPerSecond: Double?
         package var learningRate: Double?
         package var gradientNorm: Double?
-        /// Of the last validation that had rows.
+        /// The loss of the last validation that had rows.
         package var validationLoss: Double?
         /// The loss of the best validation, and after which step.
         package var bestValidationLoss: Double?
@@ -29,7 +29,7 @@ package struct RunSnapshot: Sendable, Equatable {
         package var startValidationLoss: Double?
         /// Whether the best validation is better than that one; nil: one of them is missing.
         package var isImprovement: Bool?
-        /// Of all committed steps of the plan, and of the loss tokens among them.
+        /// The tokens of all committed steps of the plan, and the loss tokens among them.
         package var tokens = 0
         package var lossTokens = 0
         /// Lines of the ledger: micro-batches of committed steps.
@@ -162,9 +162,9 @@ package struct RunSnapshot: Sendable, Equatable {
     /// The first ones by name; those that prepare come last.
     package var workers: [Worker]
     package var paused: [Paused]
-    /// Of the open round, or of the last one.
+    /// The counters of the open round, or of the last one.
     package var counters: RoundCounters
-    /// Of all rounds of this term.
+    /// The sums over all rounds of this term.
     package var totals: RoundCounters
     package var absent: [Absent]
     package var process: Process?

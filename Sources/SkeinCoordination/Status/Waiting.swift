@@ -21,7 +21,8 @@ package struct Waiting: Sendable, Equatable, Codable {
         case computing(piece: Int, worker: Peer, outlook: Outlook, elsewhere: Elsewhere)
         /// The coordinator checks a result, the oldest of `unchecked`.
         case checking(piece: Int, worker: String, unchecked: Int)
-        /// Nobody here may take the unleased pieces; `lostInSeconds` is set if `worker` is silent.
+        /// No worker here may take the unleased pieces; `lostInSeconds` is set if `worker` is
+        /// silent.
         case untaken(pieces: Int, worker: Peer, lostInSeconds: Double?)
         /// A worker that is gone has the states from which pieces of a run with local steps start; for
         /// so long the others wait before they rebuild them.
@@ -41,7 +42,7 @@ package struct Waiting: Sendable, Equatable, Codable {
         /// Workers that a round needs to begin.
         package var needed: Int
         package var hasBegun: Bool
-        /// Of the workers that computed wrongly, the first that may return, and when.
+        /// The first that may return of the workers that computed wrongly, and when.
         package var paused: String?
         package var pausedSeconds: Double?
         /// The worker that made progress with its model last, and how many others prepare.

@@ -118,8 +118,8 @@ package struct FrameHeader: Sendable, Equatable {
         payloadChecksum = number(32)
     }
 
-    /// Checks as much of magic and major version as has come, so that nobody waits for a peer that
-    /// speaks HTTP.
+    /// Checks as much of magic and major version as has come, so that no time is lost on a peer
+    /// that speaks HTTP.
     static func checkStart(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
         if bytes.count >= 4 {
             let found = UInt32(

@@ -19,7 +19,7 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
     case leave = 17
     case statusRequest = 18
     case status = 19
-    // Of runs with local steps.
+    // These are for runs with local steps.
     case stateRequest = 20
     case stateReplay = 21
 

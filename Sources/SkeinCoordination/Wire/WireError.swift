@@ -1,5 +1,5 @@
-/// What can be wrong with bytes from a peer. After any of these the connection is useless: nobody
-/// knows where the next frame starts.
+/// What can be wrong with bytes from a peer. After any of these the connection is useless: where
+/// the next frame starts is not known.
 package enum WireError: Error, Sendable, Equatable {
     // What is wrong with a frame.
     case badMagic(found: UInt32)
@@ -9,7 +9,7 @@ package enum WireError: Error, Sendable, Equatable {
     case headerChecksum
     case payloadChecksum(sequence: UInt64)
     case payloadTooLong(limit: Int, found: Int)
-    /// The frame was not made by somebody who knows the session's key, or was changed.
+    /// The frame was made without the session's key, or was changed.
     case badTag(sequence: UInt64)
     /// A frame was lost, repeated or moved.
     case badSequence(expected: UInt64, found: UInt64)
