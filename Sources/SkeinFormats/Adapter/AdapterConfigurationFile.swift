@@ -22,7 +22,7 @@ struct AdapterConfigurationFile: Decodable {
     let mapping: Mapping?
     let transposesBase: Bool?
     let usesQALoRA: Bool?
-    /// Of `Variant.allCases`, those that the file sets.
+    /// Those of `Variant.allCases` that the file sets.
     let variants: [Variant]
 
     /// Fields that ask for something else than LoRA unless they are null.

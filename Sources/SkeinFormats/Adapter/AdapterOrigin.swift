@@ -20,9 +20,9 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     }
 
     package struct Data: Sendable, Equatable, Codable {
-        /// Of the bytes of the training file.
+        /// The digest of the training file's bytes.
         package var sha256: String
-        /// Of the rows as they are encoded.
+        /// The digest of the rows as they are encoded.
         package var rowsSHA256: String?
 
         package init(sha256: String, rowsSHA256: String?) {

@@ -55,7 +55,7 @@ package struct AdapterOutline: Sendable {
             path: path, configurationPath: configurationPath)
     }
 
-    /// Of a PEFT folder.
+    /// Reads what a PEFT folder says.
     ///
     /// - Throws: `FormatError` for matrices that are not floats, are unknown or unpaired.
     init(

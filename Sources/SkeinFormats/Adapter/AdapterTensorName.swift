@@ -40,7 +40,7 @@ package struct AdapterTensorName: Sendable, Hashable {
     /// What stands before a block's index in the names of weights.
     package enum Blocks: String, Sendable, CaseIterable {
         case text = "model.layers."
-        /// Of the text model inside one for several kinds of input.
+        /// The text model inside one for several kinds of input.
         case multimodal = "model.language_model.layers."
         /// The same in older files, and in MLX.
         case outer = "language_model.model.layers."

@@ -5,7 +5,7 @@ import SkeinJSON
 package struct GGUFAdapter: Sendable {
     /// What a tensor of the base model is called by PEFT.
     package struct Name: Sendable, Equatable {
-        /// Of the module, such as "model.layers.0.self_attn.q_proj".
+        /// The module's name, such as "model.layers.0.self_attn.q_proj".
         package var module: String
         /// Rows of one head, if its halves are interleaved in the file.
         package var interleavedHeadRows: Int?
@@ -128,7 +128,7 @@ package struct GGUFAdapter: Sendable {
 
     /// A matrix to write.
     package struct Matrix: Sendable {
-        /// Of the tensor that it is added to, such as "blk.0.attn_q.weight".
+        /// The name of the tensor that it is added to, such as "blk.0.attn_q.weight".
         package var weight: String
         package var matrix: AdapterTensorName.Matrix
         package var shape: [Int]

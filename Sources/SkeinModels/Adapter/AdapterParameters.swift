@@ -9,8 +9,9 @@ package struct AdapterParameters: Sendable {
     /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
     /// starts. Each number is addressed by (seed, layer, projection's address, index), so it does not
     /// depend on which other projections are adapted. Magnitudes are the lengths of the weight's rows,
-    /// so that an adapter begins by changing nothing. Of the embedding A is zero and B is drawn from the
-    /// standard normal distribution, as in PEFT: a token's row of A is all that its place learns at first.
+    /// so that an adapter begins by changing nothing. The embedding's A is zero and its B is drawn
+    /// from the standard normal distribution, as in PEFT: a token's row of A is all that its place
+    /// learns at first.
     ///
     /// `base`: of the base model, for a shape with magnitudes.
     package init(shape: AdapterShape, seed: UInt64, base: BaseNorms? = nil) {
@@ -90,7 +91,7 @@ package struct AdapterParameters: Sendable {
 extension AdapterParameters {
     /// What is added to one weight: scale * B A.
     package struct Weight: Sendable {
-        /// Of the weight: "model.layers.0.self_attn.q_proj.weight".
+        /// The weight's name: "model.layers.0.self_attn.q_proj.weight".
         package let name: String
         package let inputs: Int
         package let outputs: Int

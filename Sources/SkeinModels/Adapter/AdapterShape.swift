@@ -29,9 +29,9 @@ package struct AdapterShape: Sendable, Equatable {
     package let modules: Set<String>
     /// Per layer, in the order of `BlockDesign.projections`; nil where nothing is adapted.
     package let pairs: [[Pair?]]
-    /// Of the embedding, whose A is [rank, V] and whose B is [D, rank]; nil: it is not adapted.
+    /// The embedding's pair, A [rank, V] and B [D, rank]; nil: it is not adapted.
     package let embedding: Pair?
-    /// Of the head; nil: it is not adapted.
+    /// The head's pair; nil: it is not adapted.
     package let head: Pair?
 
     package init(_ lora: LoRAConfiguration, model: ModelConfiguration) {
@@ -51,7 +51,7 @@ package struct AdapterShape: Sendable, Equatable {
             return offset
         }
         pairs = model.design.blocks.enumerated().map { layer, block in
-            // Of the fused modules that are adapted as a whole: the first slice and where A is.
+            // For fused modules that are adapted as a whole: the first slice and where A is.
             var fused: [String: (first: Projection, a: Int)] = [:]
             return block.projections.map { projection -> Pair? in
                 if let module = projection.fused, let rows = projection.rows,
