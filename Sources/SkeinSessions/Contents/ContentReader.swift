@@ -2,7 +2,8 @@ import SkeinJSON
 
 /// Contents of JSON texts and of their beginnings.
 enum ContentReader {
-    // Of properties with the same name the last one counts, and they are the same for Swift's texts.
+    // The last of properties with the same name counts, and names are the same if Swift's texts
+    // are.
     private static let rules = JSONRules(
         depth: SessionLimits.contentDepth, bytes: SessionLimits.contentBytes, names: .all,
         leavesCount: false, takesMark: true)

@@ -5,8 +5,8 @@ extension GeneratedContent {
     ///
     /// If the text ends early, the content is what it says so far, and not complete: strings as they
     /// stand, arrays and objects without the parts that have not begun. A number only counts once
-    /// something follows it, as `1` may still become `12`, unless it is the whole text. Of properties
-    /// with the same name the last one counts.
+    /// something follows it, as `1` may still become `12`, unless it is the whole text. If
+    /// properties have the same name, the last one counts.
     ///
     /// - Parameter json: RFC 8259, at most 16 MiB, nested at most 256 deep.
     /// - Throws: `GeneratedContentError` if no JSON text begins so.

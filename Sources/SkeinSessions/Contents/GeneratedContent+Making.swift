@@ -6,7 +6,7 @@ extension GeneratedContent {
 
     /// A structure with properties in the order in which they are listed.
     ///
-    /// Optional values that are nil are left out. Of properties with the same name the last one
+    /// Optional values that are nil are left out. If properties have the same name, the last one
     /// counts, at the place of the first.
     public init(
         properties: KeyValuePairs<String, any ConvertibleToGeneratedContent>,

@@ -7,8 +7,8 @@ public struct PropertyWriter {
     /// A structure without properties.
     public init() {}
 
-    /// Writes a property. Of properties with the same name the last one counts, at the place of the
-    /// first.
+    /// Writes a property. If properties have the same name, the last one counts, at the place of
+    /// the first.
     public mutating func write(_ name: String, _ value: some ConvertibleToGeneratedContent) {
         write(name, content: value.generatedContent)
     }

@@ -92,7 +92,7 @@ package struct ReplyEnd: Sendable, Equatable {
     }
 }
 
-/// Whoever makes replies for sessions: a model of this machine (`LoadedModel`), or a script in tests.
+/// What makes replies for sessions: a model of this machine (`LoadedModel`), or a script in tests.
 /// The one seam between sessions and the engine.
 package protocol ReplySource: Sendable {
     /// Tokens of a prompt and its reply together.

@@ -22,7 +22,7 @@ extension LoadedModel: ReplySource {
             }
             return stream
         }
-        // What nobody waits for any longer is not held either.
+        // What is no longer waited for is not held either.
         let asked = Asked(request)
         continuation.onTermination = { [self] _ in
             sink.isWanted.store(false, ordering: .releasing)
@@ -177,7 +177,7 @@ extension LoadedModel: ReplySource {
     }
 }
 
-/// A request until it is prepared, or nobody wants it.
+/// A request until it is prepared, or no longer wanted.
 private final class Asked: Sendable {
     private let request: Mutex<ReplyRequest?>
 

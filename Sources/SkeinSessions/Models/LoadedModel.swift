@@ -64,7 +64,8 @@ final class LoadedModel: Sendable {
         return thread
     }
 
-    /// Ends all replies and takes no more; memory is given back when nobody holds the model any longer.
+    /// Ends all replies and takes no more; memory is given back with the last reference to the
+    /// model.
     func close() {
         sinks.end(.unloaded(path: path))
         work.close()

@@ -14,12 +14,12 @@ struct ModelFacts: Sendable {
 
     private struct Known {
         var identity: FileIdentity
-        /// Of the model card, which names languages and is no part of the model; nil: there is none.
+        /// The model card, which names languages and is no part of the model; nil: there is none.
         var card: FileIdentity?
         var facts: ModelFacts
     }
 
-    /// Of the models that were asked for last.
+    /// The models that were asked for last.
     private static let known = Mutex([(path: String, known: Known)]())
     private static let most = 8
 

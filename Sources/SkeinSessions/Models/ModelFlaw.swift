@@ -12,7 +12,7 @@ enum ModelFlaw: Error, Equatable {
     case memory(path: String, needed: Int, available: Int)
     /// Its files are others than those that were loaded.
     case replaced(path: String)
-    /// Somebody called `unload()` while it was answering.
+    /// `unload()` was called while it was answering.
     case unloaded(path: String)
     /// The system refuses another thread.
     case noThread

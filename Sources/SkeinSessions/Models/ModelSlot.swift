@@ -93,8 +93,8 @@ final class ModelSlot: Sendable {
         }
     }
 
-    /// - Returns: whether the model must be loaded again: it was unloaded meanwhile, and somebody has
-    ///   asked for it since.
+    /// - Returns: whether the model must be loaded again: it was unloaded meanwhile, and has been
+    ///   asked for since.
     private func finish(_ result: Result<LoadedModel, any Error>) -> Bool {
         let (waiters, again): ([UInt64: Waiter], Bool) = state.withLock { state in
             if state.isUnwanted {
@@ -168,7 +168,7 @@ final class ModelSlot: Sendable {
 
     private static let all = Mutex([Key: Known]())
 
-    /// The place of the model at a path; the same for all who ask while somebody holds it.
+    /// The place of the model at a path; the same for all who ask while it is held.
     static func at(
         _ path: String, _ resources: SystemLanguageModel.Resources
     ) -> ModelSlot {

@@ -3,11 +3,11 @@ import Synchronization
 
 /// Where the engine's events go: the replies under way, by request.
 final class ReplySinks: Sendable {
-    /// One reply that somebody waits for.
+    /// One reply that is waited for.
     final class Sink: Sendable {
         let id: RequestID
         let continuation: AsyncThrowingStream<ReplyUpdate, any Error>.Continuation
-        /// Whether somebody still iterates; asked by whatever takes long.
+        /// Whether the reply is still iterated; asked by whatever takes long.
         let isWanted = Atomic<Bool>(true)
         /// Tokens that the reply may have.
         let limit = Atomic<Int>(0)

@@ -150,7 +150,7 @@ public final class SystemLanguageModel: Sendable, Observable {
         return slotBox.slot(at: path, resources)
     }
 
-    /// Whoever makes the replies, loaded if need be.
+    /// What makes the replies, loaded if need be.
     func source() async throws -> any ReplySource {
         if let script { return script }
         if let reason = Self.simulatedReason {

@@ -29,9 +29,9 @@ extension GenerationGuide where Value == String {
 
     /// A text that matches a regular expression as a whole.
     ///
-    /// A literal and `Regex("...")` have a text. Of what is built with RegexBuilder, only some has one
-    /// that says the same; the rest gives `GenerationSchema.SchemaError.invalidGuide` when the schema
-    /// is used. docs/SCHEMAS.md says what cannot be enforced.
+    /// A literal and `Regex("...")` have a text. Only some of what is built with RegexBuilder has
+    /// one that says the same; the rest gives `GenerationSchema.SchemaError.invalidGuide` when the
+    /// schema is used. docs/SCHEMAS.md says what cannot be enforced.
     public static func pattern<Output>(_ regex: Regex<Output>) -> GenerationGuide<String> {
         GenerationGuide(GuideRule(regex))
     }

@@ -4,7 +4,7 @@ indirect enum GuideRule: Sendable {
     case choices([String])
     /// A text that matches as a whole.
     case pattern(String)
-    /// A pattern whose text nobody knows.
+    /// A pattern whose text is not known.
     case unknownPattern
     case minimum(Bound)
     case maximum(Bound)

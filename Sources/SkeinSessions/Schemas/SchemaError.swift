@@ -23,7 +23,7 @@ extension GenerationSchema {
 
         /// More about an error.
         public struct Context: Equatable, Sendable {
-            /// What is wrong, for whoever mends the schema.
+            /// What is wrong, for the author of the schema.
             public let debugDescription: String
 
             /// More about an error.

@@ -1,4 +1,4 @@
-/// What a model for tagging says where nobody asks for a type.
+/// What a model for tagging says where no type is asked for.
 struct ContentTags {
     /// The most tags of a reply.
     static let most = 10

@@ -1,6 +1,6 @@
 extension LanguageModelSession {
-    /// Begins a request whose reply is looked at while it is written. Its errors come to whoever
-    /// iterates or collects.
+    /// Begins a request whose reply is looked at while it is written. Its errors come to the code
+    /// that iterates or collects.
     private func stream<Content>(_ ask: Ask) -> ResponseStream<Content> {
         let feed = StreamFeed()
         let request = SessionRequest()

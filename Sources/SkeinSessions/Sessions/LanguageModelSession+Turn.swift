@@ -28,7 +28,7 @@ extension LanguageModelSession {
     ///
     /// - Parameters:
     ///   - ask: what is asked.
-    ///   - tell: called with each snapshot; nil: nobody looks.
+    ///   - tell: called with each snapshot; nil: no snapshot is wanted.
     /// - Returns: the reply and what the transcript gained.
     /// - Throws: as `respond`. After an error the transcript is what it was before the request; after a
     ///   cancellation it has the prompt, too.

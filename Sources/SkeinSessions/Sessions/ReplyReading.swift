@@ -24,7 +24,7 @@ struct ReplyReading {
     ///   - id: of its snapshots.
     ///   - before: what was said in earlier rounds of the request.
     ///   - guardrails: what looks at it; nil: nothing does.
-    ///   - tell: called with each snapshot; nil: nobody looks.
+    ///   - tell: called with each snapshot; nil: no snapshot is wanted.
     init(
         _ form: ReplyRequest.Form, id: GenerationID, before: String,
         guardrails: GrowingGuardrails?, tell: (@Sendable (GeneratedContent) -> Void)?
@@ -36,13 +36,13 @@ struct ReplyReading {
         self.tell = tell
     }
 
-    /// Whether somebody has seen a part of it.
+    /// Whether a part of it has been told.
     var isTold: Bool { toldBytes > 0 }
 
     /// Takes what came next.
     ///
-    /// - Throws: `GuardrailStop`, before anybody has seen what a check does not let pass; what a check
-    ///   throws.
+    /// - Throws: `GuardrailStop`, before a part is told that a check does not let pass; what a
+    ///   check throws.
     mutating func take(_ update: ReplyUpdate) async throws {
         switch update {
         case .text(let more):

@@ -14,14 +14,14 @@ struct RequestTurn {
     let tools: SessionTools
     let tell: (@Sendable (GeneratedContent) -> Void)?
     let began = ContinuousClock.now
-    /// Of the reply, in all its snapshots.
+    /// The reply's identifier, in all its snapshots.
     let id = GenerationID()
     var usage = LanguageModelSession.Usage()
     /// Whether a text is asked for, whatever the form of the reply.
     var asksText: Bool
     /// What was said before tools were called: snapshots and the reply begin with it.
     var saidBefore = ""
-    /// What a reply had said when it ended without a result, and whether somebody has seen a part.
+    /// What a reply had said when it ended without a result, and whether a part of it was told.
     var stopped = (text: "", isTold: false)
     var guardrails: SystemLanguageModel.Guardrails { session.model.guardrails }
 
@@ -152,7 +152,7 @@ struct RequestTurn {
         return text.isEmpty ? nil : text
     }
 
-    /// Whether somebody has seen a part of it.
+    /// Whether a part of it has been told.
     private var isTold: Bool { stopped.isTold || (tell != nil && !saidBefore.isEmpty) }
 
     nonisolated(nonsending)

@@ -25,7 +25,7 @@ extension LanguageModelSession {
         nonisolated(nonsending)
             public func collect() async throws -> Response<Content>
         {
-            // Whoever stops waiting wants it no longer.
+            // A task that stops waiting wants it no longer.
             let turn = try await withTaskCancellationHandler {
                 try await handle.feed.end()
             } onCancel: { [handle] in

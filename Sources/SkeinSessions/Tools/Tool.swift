@@ -19,9 +19,9 @@ import Foundation
 /// ```
 ///
 /// Name, description and schema are presented to the model in each request and take tokens, so keep
-/// them short; `includesSchemaInInstructions` is for models that know a tool already. Calls may run at the
-/// same time, with others and with each other, and off the main actor; whoever makes a tool keeps it, so a
-/// class may remember things between calls.
+/// them short; `includesSchemaInInstructions` is for models that know a tool already. Calls may run
+/// at the same time, with others and with each other, and off the main actor. The program that
+/// makes a tool keeps it, so a class may remember things between calls.
 public protocol Tool<Arguments, Output>: Sendable {
     /// What the model writes to call the tool: a `@Generable` type, or `GeneratedContent` with a
     /// schema in `parameters`.

@@ -22,7 +22,7 @@ public enum TranscriptError: Error, Equatable, Sendable {
     case duplicateID(id: String, entry: Int)
     /// Instructions that are not the first entry.
     case instructionsNotFirst(entry: Int)
-    /// An output of a tool that nobody called just before.
+    /// An output of a tool that was not called just before.
     case outputWithoutCall(toolName: String, entry: Int)
     /// A tool call whose output is not there.
     case openToolCall(toolName: String, entry: Int)
