@@ -230,10 +230,10 @@ extension Leave {
     /// What workers are told by a coordinator that ends with an error.
     ///
     /// What `--resume` would meet again is the run's end: wrong options or data, a loss that is not
-    /// finite (the same numbers come again), results that were wrong each time. Of everything else
-    /// they learn as little as of SIGKILL, and wait for its return as long as their patience: a disk
-    /// that is full, a file or memory that the system refuses, workers that are missing or have lost
-    /// a state, another coordinator that has taken over, a bug.
+    /// finite (the same numbers come again), results that were wrong each time. After anything else
+    /// they learn as little as from SIGKILL, and wait for its return as long as their patience: a
+    /// disk that is full, a file or memory that the system refuses, workers that are missing or
+    /// have lost a state, another coordinator that has taken over, a bug.
     init(ending error: any Error) {
         let explanation = (error as? any Explained)?.explanation
         let isFinal = [.usage, .badData].contains(explanation?.status)
