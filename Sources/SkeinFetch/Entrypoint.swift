@@ -166,6 +166,7 @@ final class Report: @unchecked Sendable {
     }
 
     func send(_ message: FetchMessage) {
+        // An error names at most 30 files, which fit; an end without a word would be an error, too.
         guard let bytes = try? FetchLine.bytes(message) else { return }
         lock.withLock {
             var rest = bytes[...]

@@ -30,6 +30,7 @@ enum Exchanges {
                 guard try lines.fill(from: STDIN_FILENO) else { return 0 }
             }
         } catch {
+            // `skein` sees that this process has ended, and says so.
             return 1
         }
     }
@@ -107,6 +108,7 @@ enum Exchanges {
 
     private static func write(_ answer: ExchangeAnswer) -> Bool {
         let tooLong = ExchangeAnswer.failed(problem: "the answer is too long")
+        // A short answer that says so stands in for one that is too long.
         guard let bytes = (try? FetchLine.bytes(answer)) ?? (try? FetchLine.bytes(tooLong)) else {
             return false
         }

@@ -40,6 +40,7 @@ enum TrapNotice {
 
     private static func prepare(_ message: some Encodable) {
         count.store(0, ordering: .sequentiallyConsistent)
+        // A notice that does not fit is not written: the end of the program is an error all the same.
         guard let bytes = try? FetchLine.bytes(message), bytes.count <= capacity
         else { return }
         line.update(from: bytes, count: bytes.count)

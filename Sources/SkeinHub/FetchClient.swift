@@ -47,16 +47,19 @@ package struct FetchClient: Sendable {
     ///   - isCancelled: Asked five times a second.
     ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: The commit.
-    /// - Throws: `HubError`.
+    /// - Throws: `HubError`; `FileError` when there are no pipes left.
     package func fetch(
         _ reference: HubReference, as kind: HubKind? = nil,
         isCancelled: () -> Bool = { false },
         progress: (FetchMessage) -> Void
     ) throws -> String {
-        guard
-            let fetcher = try? FetcherProcess(
+        let fetcher: FetcherProcess
+        do {
+            fetcher = try FetcherProcess(
                 program: program, environment: environment, error: STDERR_FILENO)
-        else { throw HubError.noFetcher(path: program) }
+        } catch is LaunchError {
+            throw HubError.noFetcher(path: program)
+        }
         defer { fetcher.end() }
         // If it takes nothing, its end tells why.
         _ = fetcher.tell(try FetchLine.bytes(FetchRequest(reference: reference, kind: kind)))

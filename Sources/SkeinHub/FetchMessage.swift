@@ -28,6 +28,7 @@ package enum FetchMessage: Sendable, Equatable, Codable {
 package enum FetchLine {
     /// - Throws: `HubError.badMessage` when it is too long.
     package static func bytes(_ message: some Encodable) throws(HubError) -> [UInt8] {
+        // Texts and whole numbers can always be written.
         guard let data = try? JSONEncoder().encode(message), data.count < Limits.lineBytes else {
             throw .badMessage
         }
@@ -38,6 +39,7 @@ package enum FetchLine {
     package static func read<Value: Decodable>(
         _ type: Value.Type, _ line: some Collection<UInt8>
     ) throws(HubError) -> Value {
+        // What is wrong with a line is no concern of a user's: both programs are of one version.
         guard line.count <= Limits.lineBytes,
             let value = try? JSONDecoder().decode(type, from: Data(line))
         else { throw .badMessage }

@@ -30,6 +30,7 @@ package enum HubAnswers {
     /// - Returns: 40 hexadecimal digits.
     /// - Throws: `Problem`.
     package static func commit(_ body: Data, of revision: String) throws(Problem) -> String {
+        // Why it cannot be read would have the server's bytes in it.
         guard let answer = try? JSONTree.decode(Revision.self, from: body),
             HubNames.isCommit(answer.sha)
         else { throw Problem("it names no commit") }
@@ -43,6 +44,7 @@ package enum HubAnswers {
     ///
     /// - Throws: `Problem`, `BadFileName`.
     package static func files(_ body: Data) throws -> [(path: String, size: Int)] {
+        // As above.
         guard let entries = try? JSONTree.decode([Entry].self, from: body) else {
             throw Problem("it is no list of files")
         }

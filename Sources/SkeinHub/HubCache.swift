@@ -35,13 +35,21 @@ package struct HubCache: Sendable {
         return snapshot(commit) + "/" + HubSelection.parts(of: file)[0]
     }
 
+    /// The first bytes of a file; nil: there is none.
+    ///
+    /// - Throws: `FileError`: what cannot be read may well be there.
+    private static func bytes(of path: String, limit: Int) throws -> [UInt8]? {
+        guard try FileKind.at(path) == .regular else { return nil }
+        return try RegularFile.bytes(of: path, from: 0, limit: limit)
+    }
+
     /// The commit that the reference's revision had when it was last asked for; nil: never.
-    package func commit() -> String? {
+    ///
+    /// - Throws: `FileError`.
+    package func commit() throws -> String? {
         if HubNames.isCommit(reference.revision) { return reference.revision }
-        guard let file = FileHandle(forReadingAtPath: repository + "/refs/" + reference.revision)
-        else { return nil }
-        defer { try? file.close() }
-        guard let bytes = try? file.read(upToCount: 64) else { return nil }
+        let path = repository + "/refs/" + reference.revision
+        guard let bytes = try Self.bytes(of: path, limit: 64) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         return HubNames.isCommit(text) ? text : nil
@@ -52,12 +60,13 @@ package struct HubCache: Sendable {
     ///
     /// - Parameter kind: What it is wanted as; nil: either.
     /// - Returns: A folder or a file; nil if something is missing.
-    package func findWhole(as kind: HubKind? = nil) -> String? {
-        guard let commit = commit() else { return nil }
-        if reference.file != nil { return find(as: kind) }
+    /// - Throws: `FileError`.
+    package func findWhole(as kind: HubKind? = nil) throws -> String? {
+        guard let commit = try commit() else { return nil }
+        if reference.file != nil { return try find(as: kind) }
         let folder = snapshot(commit)
-        let isHere = Self.kinds(kind).contains { kind in
-            recorded(commit, kind)?.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ?? false
+        let isHere = try Self.kinds(kind).contains { kind in
+            try recorded(commit, kind)?.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ?? false
         }
         return isHere ? path(of: commit) : nil
     }
@@ -67,8 +76,10 @@ package struct HubCache: Sendable {
     ///
     /// - Parameter kind: What it is wanted as; nil: either.
     /// - Returns: A folder or a file; nil if something is missing.
-    package func find(as kind: HubKind? = nil) -> String? {
-        guard let commit = commit(), Self.kinds(kind).contains(where: { isWhole(commit, $0) })
+    /// - Throws: `FileError`.
+    package func find(as kind: HubKind? = nil) throws -> String? {
+        guard let commit = try commit(),
+            try Self.kinds(kind).contains(where: { try isWhole(commit, $0) })
         else { return nil }
         return path(of: commit)
     }
@@ -90,10 +101,9 @@ package struct HubCache: Sendable {
     }
 
     /// Those files; nil when none were noted.
-    private func recorded(_ commit: String, _ kind: HubKind) -> [String]? {
-        guard let file = FileHandle(forReadingAtPath: record(commit, kind)) else { return nil }
-        defer { try? file.close() }
-        guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
+    private func recorded(_ commit: String, _ kind: HubKind) throws -> [String]? {
+        let path = record(commit, kind)
+        guard let bytes = try Self.bytes(of: path, limit: Limits.indexBytes + 1),
             bytes.count <= Limits.indexBytes
         else { return nil }
         let names = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -109,13 +119,11 @@ package struct HubCache: Sendable {
     }
 
     /// Whether the configuration and all weights, or all parts of the named file, are here.
-    private func isWhole(_ commit: String, _ kind: HubKind) -> Bool {
+    private func isWhole(_ commit: String, _ kind: HubKind) throws -> Bool {
         let folder = snapshot(commit)
         func has(_ name: String) -> Bool { access(folder + "/" + name, R_OK) == 0 }
         if let file = reference.file { return HubSelection.parts(of: file).allSatisfy(has) }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            return false
-        }
+        let names = try DiskStore().names(in: folder)
         if kind == .adapter {
             return HubSelection.folder(.adapter, among: names)?.allSatisfy(has) ?? false
         }
@@ -125,7 +133,7 @@ package struct HubCache: Sendable {
                 || $0 == "vocab.json" || $0 == "vocab.txt" || $0 == "tekken.json") && has($0)
         }
         guard hasTokenizer else { return false }
-        if let shards = shards(folder + "/model.safetensors.index.json") {
+        if let shards = try shards(folder + "/model.safetensors.index.json") {
             return !shards.isEmpty && shards.allSatisfy(has)
         }
         let weights = names.filter {
@@ -136,15 +144,14 @@ package struct HubCache: Sendable {
     }
 
     /// Names of the files that an index lists; nil when there is no index, empty when it is bad.
-    private func shards(_ path: String) -> Set<String>? {
+    private func shards(_ path: String) throws -> Set<String>? {
         struct Index: Decodable {
             var files: [String: String]
             enum CodingKeys: String, CodingKey { case files = "weight_map" }
         }
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
-            bytes.count <= Limits.indexBytes,
+        guard let bytes = try Self.bytes(of: path, limit: Limits.indexBytes + 1) else { return nil }
+        // With a bad index the model is not whole, so it is downloaded anew.
+        guard bytes.count <= Limits.indexBytes,
             let index = try? JSONTree.decode(Index.self, from: bytes)
         else { return [] }
         let names = Set(index.files.values)
@@ -167,6 +174,7 @@ package struct HubCache: Sendable {
         try AtomicFile.makeDirectory(FilePath.parent(of: path))
         let depth = file.utf8.count { $0 == UInt8(ascii: "/") }
         let target = String(repeating: "../", count: depth + 2) + "blobs/" + etag
+        // What is no link, or leads elsewhere, is replaced.
         if (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == target { return }
         let temporary = path + ".tmp-\(getpid())"
         unlink(temporary)

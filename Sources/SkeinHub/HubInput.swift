@@ -38,11 +38,11 @@ package struct HubInput: Sendable {
     ///   - reference: The model or adapter.
     ///   - kind: What it is wanted as; nil: either.
     /// - Returns: A folder, or the named file.
-    /// - Throws: `HubError.notInCache`, `.badEndpoint`.
+    /// - Throws: `HubError.notInCache`, `.badEndpoint`; `FileError` when the cache cannot be read.
     package func cached(_ reference: HubReference, as kind: HubKind? = nil) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        guard let path = cache.find(as: kind) else {
+        guard let path = try cache.find(as: kind) else {
             throw HubError.notInCache(reference: reference.text, cache: settings.cache)
         }
         return path
@@ -59,7 +59,7 @@ package struct HubInput: Sendable {
     ///   - warn: Gets what the user should know, though it goes on.
     ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: A folder, or the named file.
-    /// - Throws: `HubError`.
+    /// - Throws: `HubError`; `FileError` when the cache cannot be read.
     package func path(
         of reference: HubReference, as kind: HubKind?, asksServer: Bool,
         isCancelled: () -> Bool = { false },
@@ -67,21 +67,21 @@ package struct HubInput: Sendable {
     ) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        if !asksServer, let path = cache.findWhole(as: kind) { return path }
+        if !asksServer, let path = try cache.findWhole(as: kind) { return path }
         if settings.isOffline {
-            if let path = cache.find(as: kind) { return path }
+            if let path = try cache.find(as: kind) { return path }
             throw HubError.offline(reference: reference.text, cache: settings.cache)
         }
         var wanted = reference
         // What another tool has begun is completed, not updated.
-        if !asksServer, let commit = cache.commit() { wanted.revision = commit }
+        if !asksServer, let commit = try cache.commit() { wanted.revision = commit }
         do {
             let client = try FetchClient(environment: environment)
             return cache.path(
                 of: try client.fetch(
                     wanted, as: kind, isCancelled: isCancelled, progress: progress))
         } catch let error as HubError {
-            guard !asksServer, error.isUnreachable, let path = cache.find(as: kind) else {
+            guard !asksServer, error.isUnreachable, let path = try cache.find(as: kind) else {
                 throw error
             }
             warn(

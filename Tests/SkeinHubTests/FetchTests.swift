@@ -22,7 +22,7 @@ struct FetchTests {
                         "tokenizer.json",
                     ], "\(name)")
                 let reference = HubReference(organization: "o", name: name)
-                #expect(hub.cache(reference).find() == path)
+                #expect(try hub.cache(reference).find() == path)
             }
         }
     }
@@ -109,13 +109,13 @@ struct FetchTests {
             let reference = HubReference(organization: "o", name: "ok")
             let cache = hub.cache(reference)
             let folder = try hub.pull("ok")
-            #expect(cache.findWhole() == folder)
+            #expect(try cache.findWhole() == folder)
             let commit = FilePath.name(of: folder)
             // As another tool leaves it.
             let record = FilePath.parent(of: FilePath.parent(of: folder)) + "/.skein/" + commit
             try FileManager.default.removeItem(atPath: record)
             try FileManager.default.removeItem(atPath: folder + "/generation_config.json")
-            #expect(cache.findWhole() == nil && cache.find() == folder)
+            #expect(try cache.findWhole() == nil && cache.find() == folder)
             var variables = hub.environment
             variables["SKEIN_FETCH"] = try FakeHub.program
             let model = HubInput(environment: variables)
@@ -174,17 +174,17 @@ struct FetchTests {
                     try FileManager.default.contentsOfDirectory(atPath: path).sorted() == files)
             }
             let cache = hub.cache(HubReference(organization: "o", name: "adapter"))
-            #expect(cache.findWhole(as: .adapter) != nil && cache.findWhole(as: .model) == nil)
-            #expect(cache.find() == cache.find(as: .adapter) && cache.find(as: .model) == nil)
+            #expect(try cache.findWhole(as: .adapter) != nil && cache.findWhole(as: .model) == nil)
+            #expect(try cache.find() == cache.find(as: .adapter) && cache.find(as: .model) == nil)
             // One repository that is both: each is whole by itself.
             let both = hub.cache(HubReference(organization: "o", name: "both"))
             let path = try hub.pull("both", as: .adapter)
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: path).sorted()
                     == Array(files[1...]))
-            #expect(both.findWhole(as: .adapter) == path && both.find(as: .model) == nil)
+            #expect(try both.findWhole(as: .adapter) == path && both.find(as: .model) == nil)
             _ = try hub.pull("both")
-            #expect(both.findWhole(as: .model) == path)
+            #expect(try both.findWhole(as: .model) == path)
             for (name, kind, error) in [
                 ("adapter", .model, .noModel(repository: "o/adapter")),
                 ("ok", .adapter, .noAdapter(repository: "o/ok", found: .model)),

@@ -23,11 +23,11 @@ struct HubCacheTests {
     func found() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let cache = HubCache(directory: directory, reference: reference)
-            #expect(cache.find() == nil)
+            #expect(try cache.find() == nil)
             try add(["config.json", "tokenizer.json"], to: cache)
-            #expect(cache.find() == nil)
+            #expect(try cache.find() == nil)
             try add(["config.json", "tokenizer.json", "model.safetensors"], to: cache)
-            #expect(cache.find() == cache.snapshot(Self.commit))
+            #expect(try cache.find() == cache.snapshot(Self.commit))
             let link = cache.snapshot(Self.commit) + "/config.json"
             #expect(
                 try FileManager.default.destinationOfSymbolicLink(atPath: link)
@@ -46,7 +46,25 @@ struct HubCacheTests {
                 atPath: refs + "/main", withDestinationPath: directory + "/mine")
             try cache.remember(Self.commit)
             #expect(try String(contentsOfFile: directory + "/mine", encoding: .utf8) == "mine")
-            #expect(cache.commit() == Self.commit)
+            #expect(try cache.commit() == Self.commit)
+        }
+    }
+
+    @Test("a revision that cannot be read is an error, and not one that was never asked for")
+    func unreadableRevision() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory, reference: reference)
+            let path = directory + "/models--o--n/refs/main"
+            // A folder is what a revision such as main/next leaves there.
+            try AtomicFile.makeDirectory(path)
+            #expect(try cache.commit() == nil && cache.find() == nil)
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+            let error = FileError.failed(operation: "look at", path: path, code: ELOOP)
+            #expect(throws: error) { try cache.find() }
+            #expect(throws: error) {
+                try HubInput(environment: ["HF_HUB_CACHE": directory]).cached(reference)
+            }
         }
     }
 
@@ -72,9 +90,9 @@ struct HubCacheTests {
             let cache = HubCache(directory: directory, reference: reference)
             let base = ["config.json", "tokenizer.json", "model-00001-of-00002.safetensors"]
             try add(base, to: cache)
-            #expect(cache.find() == nil)
+            #expect(try cache.find() == nil)
             try add(base + ["model-00002-of-00002.safetensors"], to: cache)
-            #expect(cache.find() != nil)
+            #expect(try cache.find() != nil)
         }
     }
 

@@ -153,7 +153,7 @@ import Testing
                 "{\"metadata\": {}, \"weight_map\": {\"x\": \"a.safetensors\", \"y\": \"b.safetensors\"}}"
             ) { bytes in
                 try Data(bytes).write(to: index)
-                return HubCache(directory: directory, reference: reference).find() != nil
+                return try HubCache(directory: directory, reference: reference).find() != nil
             }
         }
     }
