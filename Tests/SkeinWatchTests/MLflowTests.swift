@@ -228,6 +228,28 @@ struct MLflowTests {
         }
     }
 
+    @Test("a run without an adapter was killed; one whose adapter cannot be read is an error")
+    func endings() throws {
+        try TestPaths.withTemporaryDirectory { temporary in
+            let written = try Directory(temporary)
+            try written.compute(1...3)
+            let directory = try RunDirectory(path: written.path, resuming: true)
+            try AtomicFile.makeDirectory(directory.checkpoints.path(ofStep: 3))
+            #expect(try MLflowSync.ending(of: directory, 3).status == .killed)
+            let weights = directory.adapter + "/adapter_model.safetensors"
+            try AtomicFile.makeDirectory(directory.adapter)
+            try AtomicFile.write("x", to: weights)
+            #expect(try MLflowSync.ending(of: directory, 2).status == .killed)
+            #expect(try MLflowSync.ending(of: directory, 3).status == .finished)
+            try FileManager.default.removeItem(atPath: weights)
+            try FileManager.default.createSymbolicLink(
+                atPath: weights, withDestinationPath: weights)
+            #expect(throws: FileError.failed(operation: "open", path: weights, code: ELOOP)) {
+                try MLflowSync.ending(of: directory, 3)
+            }
+        }
+    }
+
     @Test("a run that was deleted there is not made again, and a damaged mlflow.json is an error")
     func state() throws {
         try TestPaths.withTemporaryDirectory { temporary in

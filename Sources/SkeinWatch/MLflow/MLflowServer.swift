@@ -206,6 +206,7 @@ struct MLflowServer: Sendable {
                 )
             }
         case .answered(let status, let body):
+            // A proxy's page has no message of MLflow; the status is told in any case.
             let problem = try? JSONTree.decode(Problem.self, from: body.utf8)
             throw MLflowError.refused(
                 server: url, status: status, message: Self.shown(problem?.message ?? ""))
@@ -235,9 +236,9 @@ private struct FlexibleInteger: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let number = try? container.decode(Int.self) {
-            value = number
-        } else {
+        do {
+            value = try container.decode(Int.self)
+        } catch DecodingError.typeMismatch {
             value = Int(try container.decode(String.self)) ?? 0
         }
     }

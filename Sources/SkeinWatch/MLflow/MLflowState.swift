@@ -39,6 +39,7 @@ struct MLflowState: Sendable, Equatable, Codable {
         let bytes = try RegularFile.bytes(of: path, from: 0, limit: limit + 1)
         func bad(_ problem: String) -> MLflowError { .badState(path: path, problem: problem) }
         guard bytes.count <= limit else { throw bad("more than \(limit) bytes") }
+        // The remedy is the same whichever field is wrong: the file is removed.
         guard let state = try? JSONDecoder().decode(MLflowState.self, from: Data(bytes)) else {
             throw bad("not what skein writes")
         }
@@ -51,11 +52,11 @@ struct MLflowState: Sendable, Equatable, Codable {
         return state
     }
 
-    /// - Throws: `FileError`.
+    /// - Throws: `FileError`; no `EncodingError`, as it holds texts and whole numbers.
     func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else { return }
+        let data = try encoder.encode(self)
         try AtomicFile.write(Array(data) + [UInt8(ascii: "\n")], to: path)
     }
 

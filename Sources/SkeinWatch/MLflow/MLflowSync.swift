@@ -65,7 +65,7 @@ package struct MLflowSync {
 
     /// How a run ended that has not said so: it is complete when it has an adapter and a checkpoint
     /// of its last step; metrics.jsonl was written last.
-    private static func ending(
+    static func ending(
         of directory: RunDirectory, _ last: Int
     ) throws -> MLflowState.Ending {
         var status = stat()
@@ -78,9 +78,13 @@ package struct MLflowSync {
             let written = status.st_mtim.tv_sec
         #endif
         let time = max(0, min(Int(written), MLflowSession.now / 1000)) * 1000
-        guard try directory.checkpoints.steps().max() == last,
-            let adapter = try? directory.adapterDigest()
-        else { return MLflowState.Ending(status: .killed, time: time) }
-        return MLflowState.Ending(status: .finished, time: time, adapter: adapter.description)
+        let killed = MLflowState.Ending(status: .killed, time: time)
+        guard try directory.checkpoints.steps().max() == last else { return killed }
+        do {
+            let adapter = try directory.adapterDigest().description
+            return MLflowState.Ending(status: .finished, time: time, adapter: adapter)
+        } catch FileError.failed(_, _, let code) where FileKind.isNothing(code) {
+            return killed
+        }
     }
 }

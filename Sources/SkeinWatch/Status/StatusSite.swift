@@ -79,6 +79,7 @@ final class StatusSite: HTTPSite {
         do {
             return HTTPResponse(contentType: "application/json", body: try json() + [0x0A])
         } catch {
+            // A number that JSON does not have; the next status may have none.
             return HTTPResponse(.serviceUnavailable, line: "the status cannot be written as JSON")
         }
     }
