@@ -78,6 +78,7 @@ extension ChatTemplate {
             interpreter.frames = [variables]
             return try ChatBeginnings(ordered, body, interpreter)
         } catch {
+            // Rendered one by one, each beginning throws what is wrong with it.
             return nil
         }
     }

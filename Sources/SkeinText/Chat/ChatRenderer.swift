@@ -50,16 +50,23 @@ package struct ChatRenderer: Sendable {
     /// - Throws: what reading it threw.
     package var template: ChatTemplate { get throws { try plain.get().template } }
 
+    // A side that failed keeps why, and throws it when a conversation needs it.
+
     /// All templates that can be used.
     package var templates: [ChatTemplate] {
+        // As above.
         [plain, withTools].compactMap { try? $0.get().template }
     }
 
     /// How answers with calls are read.
-    package var format: ToolFormat { (try? withTools.get().preparation.format) ?? .described }
+    package var format: ToolFormat {
+        // As above.
+        (try? withTools.get().preparation.format) ?? .described
+    }
 
     /// Whether templates, or this one, know a speaker of this name.
     package func knowsRole(_ name: String) -> Bool {
+        // As above.
         (try? plain.get().preparation.knowsRole(name)) ?? true
     }
 
@@ -116,6 +123,7 @@ package struct ChatRenderer: Sendable {
     package func beginnings(
         _ beginnings: Set<ChatBeginnings.Beginning>, of chat: PreparedChat
     ) -> ChatBeginnings? {
+        // `render` throws why there is none.
         guard let side = try? (chat.usesTools ? withTools : plain).get() else { return nil }
         return side.template.beginnings(
             beginnings, of: chat.messages, tokens: tokens, tools: chat.tools,

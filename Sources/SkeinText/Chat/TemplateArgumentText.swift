@@ -12,6 +12,7 @@ package enum TemplateArgumentText {
     /// - Returns: nil if the text is neither.
     package static func fields(of text: String, isRecorded: Bool = false) -> [JSONField]? {
         if text.hasPrefix("{") {
+            // The caller says what was expected and shows the text.
             guard case .object(let fields)? = try? JSONValue(parsing: text.utf8),
                 fields.allSatisfy({ isName($0.name) })
             else { return nil }
@@ -23,6 +24,7 @@ package enum TemplateArgumentText {
             let name = String(part[..<border])
             let value = String(part[part.index(after: border)...])
             guard isName(name), !fields.contains(where: { $0.name == name }) else { return nil }
+            // What is no JSON is a text.
             let read = try? JSONValue(parsing: value.utf8)
             guard read != nil || isRecorded || !isMisspelled(value) else { return nil }
             fields.append(.init(name: name, value: read ?? .text(value)))

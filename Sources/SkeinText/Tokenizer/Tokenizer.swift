@@ -196,6 +196,7 @@ extension Tokenizer {
         // A text's beginning may be spelled with a space.
         let before = previous ?? writtenTokenInTheMiddle
         return bytes.withUnsafeBufferPointer {
+            // Callers see that the tokens do not make the bytes.
             (try? ids(ofUTF8: $0, parsingSpecialTokens: false, after: before)) ?? []
         }
     }

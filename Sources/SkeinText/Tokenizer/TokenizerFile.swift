@@ -286,16 +286,18 @@ struct TokenizerConfigurationFile: Decodable {
         private enum CodingKeys: String, CodingKey { case content }
 
         init(from decoder: any Decoder) throws {
+            let fields: KeyedDecodingContainer<CodingKeys>
             do {
-                piece = try decoder.container(keyedBy: CodingKeys.self)
-                    .decode(String.self, forKey: .content)
-                form = try? AddedToken(from: decoder)
+                fields = try decoder.container(keyedBy: CodingKeys.self)
             } catch DecodingError.typeMismatch(_, let context)
                 where context.codingPath.count == decoder.codingPath.count
             {
                 piece = try decoder.singleValueContainer().decode(String.self)
                 form = nil
+                return
             }
+            piece = try fields.decode(String.self, forKey: .content)
+            form = try AddedToken(from: decoder)
         }
     }
 }

@@ -24,16 +24,24 @@ struct TemplateProbe {
     }
 
     private func text(_ messages: [ChatMessage], withTools: Bool) -> String? {
-        let json = """
-            [{"type":"function","function":{"name":"\(Self.name)","description":"d","parameters":\
-            {"type":"object","properties":{"k":{"type":"string","description":"d"}},\
-            "required":["k"]}}}]
-            """
-        let tools = withTools ? try? JSONValue(parsing: json.utf8) : nil
+        // A template that refuses a probe does not know what is in it.
         let chat = try? template.render(
-            messages, addGenerationPrompt: false, tokens: tokens, tools: tools)
+            messages, addGenerationPrompt: false, tokens: tokens,
+            tools: withTools ? Self.tools : nil)
         return chat?.text
     }
+
+    private static let tools: JSONValue = {
+        let argument = JSONValue.fields([("type", .text("string")), ("description", .text("d"))])
+        let parameters = JSONValue.fields([
+            ("type", .text("object")), ("properties", .fields([("k", argument)])),
+            ("required", .list([.text("k")])),
+        ])
+        let function = JSONValue.fields([
+            ("name", .text(name)), ("description", .text("d")), ("parameters", parameters),
+        ])
+        return .list([.fields([("type", .text("function")), ("function", function)])])
+    }()
 
     private static let question = ChatMessage(role: "user", content: "q")
 

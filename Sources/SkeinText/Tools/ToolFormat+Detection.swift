@@ -8,6 +8,7 @@ extension ToolFormat {
     ///   - source: the model's chat template.
     ///   - tokens: its `bos_token` and `eos_token`.
     package init(template source: String, tokens: TemplateTokens) {
+        // Rendering a conversation says what is wrong with the template.
         guard let template = try? ChatTemplate(source: source, name: "template") else {
             self = .described
             return

@@ -206,6 +206,10 @@ import Testing
             #expect(throws: error(.wrongType(path: "eos_token.content", expected: "a text"))) {
                 try roles("smollm", #"{"eos_token": {"content": 2}}"#)
             }
+            #expect(throws: error(.wrongType(path: "eos_token.lstrip", expected: "true or false")))
+            {
+                try roles("smollm", #"{"eos_token": {"content": "<|im_end|>", "lstrip": "no"}}"#)
+            }
             #expect(throws: error(.notJSON("byte 0: a value was expected"))) {
                 try roles("smollm", "bos_token: <s>")
             }
