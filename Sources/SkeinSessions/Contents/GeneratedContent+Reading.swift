@@ -55,6 +55,7 @@ extension GeneratedContent {
         do {
             return try Value(self)
         } catch {
+            // What is missing may still come, and complete content throws.
             return nil
         }
     }
@@ -87,6 +88,7 @@ extension GeneratedContent {
     /// The error that says that a type has no case of this name. Code that `@Generable` makes uses
     /// it.
     public func unknownCase(of type: any Generable.Type) -> GeneratedContentError {
+        // Content without a name of a case is shown as an empty one, which is as wrong.
         let name = (try? caseName()) ?? ""
         return .unknownCase(path: "", type: TypeName.of(type), found: name)
     }

@@ -31,7 +31,7 @@ struct JSONCoded: Codable {
         if container.decodeNil() {
             // Before texts: property lists have a text for it.
             self.init(.null)
-        } else if let text = try? container.decode(String.self) {
+        } else if let text = Self.guess(String.self, container) {
             self.init(.text(text))
         } else if let object = try Self.object(decoder) {
             self.init(object)
@@ -42,10 +42,18 @@ struct JSONCoded: Codable {
         }
     }
 
+    /// The value as one type; nil: it is of another. The last guess of all throws what is wrong.
+    private static func guess<Value: Decodable>(
+        _ type: Value.Type, _ container: any SingleValueDecodingContainer
+    ) -> Value? {
+        // Only a refusal tells of what type a value is not.
+        try? container.decode(type)
+    }
+
     private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSONValue {
-        if let flag = try? container.decode(Bool.self) { return .bool(flag) }
-        if let number = try? container.decode(Int64.self) { return .number("\(number)") }
-        if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
+        if let flag = guess(Bool.self, container) { return .bool(flag) }
+        if let number = guess(Int64.self, container) { return .number("\(number)") }
+        if let number = guess(UInt64.self, container) { return .number("\(number)") }
         if let number = decimal(container) { return number }
         guard let number = NumberText(try container.decode(Double.self)) else {
             throw DecodingError.dataCorrupted(
@@ -55,10 +63,11 @@ struct JSONCoded: Codable {
     }
 
     private static func decimal(_ container: any SingleValueDecodingContainer) -> JSONValue? {
-        (try? container.decode(Decimal.self)).flatMap(NumberText.init).map { .number($0.text) }
+        guess(Decimal.self, container).flatMap(NumberText.init).map { .number($0.text) }
     }
 
     private static func object(_ decoder: any Decoder) throws -> JSONValue? {
+        // What is no object is guessed anew.
         guard let container = try? decoder.container(keyedBy: Key.self) else { return nil }
         let keys = container.allKeys.sorted { $0.stringValue.precedes($1.stringValue) }
         // What has no long decimals, such as a property list, writes one as an object.
@@ -77,6 +86,7 @@ struct JSONCoded: Codable {
     }
 
     private static func list(_ decoder: any Decoder) throws -> JSONValue? {
+        // As above.
         guard var container = try? decoder.unkeyedContainer() else { return nil }
         var items: [JSONValue] = []
         while !container.isAtEnd {

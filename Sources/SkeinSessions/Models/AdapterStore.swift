@@ -58,8 +58,15 @@ struct AdapterStore {
     private static let prefix = "fmadapter-"
 
     /// All that the store holds, sorted by name, the newest version of each first.
-    func items() -> [Item] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    ///
+    /// - Throws: `AssetError.compatibleAdapterNotFound` when its folder cannot be listed.
+    func items() throws -> [Item] {
+        let names: [String]
+        do {
+            names = try DiskStore().names(in: directory)
+        } catch {
+            throw SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(.init(error))
+        }
         let items = names.compactMap { identifier -> Item? in
             guard identifier.hasPrefix(Self.prefix) else { return nil }
             let rest = identifier.dropFirst(Self.prefix.count)
@@ -79,12 +86,14 @@ struct AdapterStore {
     /// The adapters of a name that fit the configured model, the newest first. One that does not say
     /// which base it was made for counts as fitting; a damaged one does not.
     ///
-    /// - Throws: `AssetError.compatibleAdapterNotFound` when there is no configured model.
+    /// - Throws: `AssetError.compatibleAdapterNotFound` when there is no configured model, or the
+    ///   store's folder cannot be listed.
     func compatible(_ name: String) throws -> [Item] {
-        let named = items().filter { $0.name == name }
+        let named = try items().filter { $0.name == name }
         guard !named.isEmpty else { return [] }
         let base = try baseDigest()
         return named.filter { item in
+            // `absence` says what is wrong with it where no other fits.
             guard let adapter = try? SystemLanguageModel.Adapter(path: item.path) else {
                 return false
             }
@@ -94,27 +103,39 @@ struct AdapterStore {
 
     /// Why there is none.
     func absence(of name: String) throws -> String {
-        let named = items().filter { $0.name == name }
+        let all = try items()
+        let named = all.filter { $0.name == name }
         guard !named.isEmpty else {
-            let others = Set(items().map(\.name)).sorted().prefix(8).joined(separator: ", ")
+            let others = Set(all.map(\.name)).sorted().prefix(8).joined(separator: ", ")
             return "there is no adapter \(name) in \(directory)"
                 + (others.isEmpty ? "" : " (there are: \(others))")
                 + ": put it there as \(Self.prefix)\(name)-VERSION"
         }
-        let stated = named.compactMap { try? SystemLanguageModel.Adapter(path: $0.path).baseDigest }
-            .compactMap { $0 }
+        var stated: Set<String> = []
+        var flaw = ""
+        for item in named {
+            do {
+                let adapter = try SystemLanguageModel.Adapter(path: item.path)
+                if let base = adapter.baseDigest { stated.insert(base) }
+            } catch {
+                flaw = "\(item.identifier) cannot be used: \(error.localizedDescription)"
+            }
+        }
+        guard flaw.isEmpty || !stated.isEmpty else { return flaw }
         return
             "no adapter \(name) in \(directory) was made for the configured model, whose SHA-256 is "
-            + "\(try baseDigest()): those there are for \(Set(stated).sorted().joined(separator: ", "))"
+            + "\(try baseDigest()): those there are for \(stated.sorted().joined(separator: ", "))"
             + "; train one for this model, or set SKEIN_MODEL to theirs"
+            + (flaw.isEmpty ? "" : "; \(flaw)")
     }
 
     /// Removes adapters that say that they were made for another base.
     func removeObsolete() throws {
-        let all = items()
+        let all = try items()
         guard !all.isEmpty else { return }
         let base = try baseDigest()
         for item in all {
+            // One that cannot be read does not say for which base it was made, so it stays.
             guard let made = try? SystemLanguageModel.Adapter(path: item.path).baseDigest,
                 made.lowercased() != base
             else { continue }

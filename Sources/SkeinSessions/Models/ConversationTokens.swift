@@ -24,6 +24,7 @@ struct ConversationTokens: Sendable {
         takesSystem = Self.takesSystem(prompts)
         marker = tokenizer.id(of: prompts.format.marker)
         func text(_ contents: String...) -> String? {
+            // A template that refuses a probe does not do what is probed.
             try? prompts.rendered(
                 contents.map { ChatMessage(role: "user", content: $0) }, tools: [], choice: .none,
                 addsPrompt: true
@@ -40,6 +41,7 @@ struct ConversationTokens: Sendable {
         let probe = [
             ChatMessage(role: "system", content: word), ChatMessage(role: "user", content: "q"),
         ]
+        // As above.
         let chat = try? prompts.rendered(
             probe, tools: [], choice: .none, addsPrompt: true)
         return chat?.text.utf8.contains(word.utf8) ?? false

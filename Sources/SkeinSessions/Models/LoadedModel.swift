@@ -75,10 +75,15 @@ final class LoadedModel: Sendable {
 
     /// Refuses a model whose files are others than those that were loaded.
     ///
-    /// - Throws: `ModelFlaw.replaced`, `.missing`.
-    func checkFiles() throws(ModelFlaw) {
-        guard let now = try? FileIdentity(of: path) else { throw .missing(path: path) }
-        guard now == identity else { throw .replaced(path: path) }
+    /// - Throws: `ModelFlaw.replaced`, `.missing`; another `FileError` when they cannot be looked at.
+    func checkFiles() throws {
+        let now: FileIdentity
+        do {
+            now = try FileIdentity(of: path)
+        } catch FileError.failed(_, _, let code) where FileKind.isNothing(code) {
+            throw ModelFlaw.missing(path: path)
+        }
+        guard now == identity else { throw ModelFlaw.replaced(path: path) }
     }
 
     /// What a request computes with. Reads the adapter if it is not in memory, or if its files are others

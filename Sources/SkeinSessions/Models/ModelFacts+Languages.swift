@@ -12,6 +12,7 @@ extension ModelFiles {
             default: return []
             }
         }
+        // A card that cannot be read names no language; it is no part of the model.
         guard let card = try? MappedFile(path: FilePath.join(path, Self.card)) else { return [] }
         let text = card.withBytes { String(decoding: $0.prefix(Self.cardBytes), as: UTF8.self) }
         return Self.languages(ofCard: text)

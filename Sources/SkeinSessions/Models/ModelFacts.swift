@@ -28,6 +28,7 @@ struct ModelFacts: Sendable {
     /// - Throws: what opening it throws.
     static func of(_ path: String) throws -> ModelFacts {
         let identity = try FileIdentity(of: path)
+        // Without one the model names no language.
         let card = try? FileIdentity(of: FilePath.join(path, ModelFiles.card))
         if let found = known.withLock({ $0.first { $0.path == path } }),
             found.known.identity == identity, found.known.card == card
@@ -40,6 +41,7 @@ struct ModelFacts: Sendable {
             plan = try HostPlan(
                 model, SystemLanguageModel.Resources().options, for: .sessions, usable: nil)
         } catch {
+            // What cannot be hosted takes the memory of its weights at least; loading it says why.
             plan = nil
         }
         let facts = ModelFacts(

@@ -4,8 +4,10 @@ import SkeinBasics
 enum ModelFlaw: Error, Equatable {
     /// Neither `SKEIN_MODEL` nor the configuration's file names one.
     case notConfigured(place: String)
-    /// The file that should name a model is unreadable, or names none.
+    /// The file that should name a model names none.
     case badConfiguration(place: String)
+    /// The system does not let the file that should name a model be read.
+    case unreadable(FileError)
     /// The model is not there, or not whole.
     case missing(path: String)
     /// It does not fit into this machine's memory.
@@ -37,6 +39,7 @@ extension ModelFlaw: Explained {
                 what: "the file that names the model has no path in its first line", place: place,
                 remedy: "write the path of a GGUF file or a Hugging Face folder into it",
                 status: .usage)
+        case .unreadable(let error): error.explanation
         case .missing(let path):
             Explanation(
                 what: "the model is not there", place: path,

@@ -10,7 +10,7 @@ enum ModelPlace: Sendable, Equatable {
 
     /// The path of the model, which may not be there (yet).
     ///
-    /// - Throws: `ModelFlaw.notConfigured`, `.badConfiguration`.
+    /// - Throws: `ModelFlaw.notConfigured`, `.badConfiguration`, `.unreadable`.
     func path() throws(ModelFlaw) -> String {
         // Each request asks: the environment is made a dictionary only where it is needed.
         if case .path(let path) = self { return path }
@@ -23,17 +23,18 @@ enum ModelPlace: Sendable, Equatable {
         case .configured:
             if let path = environment["SKEIN_MODEL"], !path.isEmpty { return path }
             let file = Self.configurationFile(environment)
-            guard let kind = try? FileManager.default.attributesOfItem(atPath: file) else {
-                throw .notConfigured(place: file)
+            var status = stat()
+            guard lstat(file, &status) == 0 else {
+                let code = errno
+                guard !FileKind.isNothing(code) else { throw .notConfigured(place: file) }
+                throw .unreadable(.failed(operation: "look at", path: file, code: code))
             }
-            var isFolder: ObjCBool = false
-            _ = FileManager.default.fileExists(atPath: file, isDirectory: &isFolder)
-            if isFolder.boolValue { return file }
-            let size = (kind[.size] as? NSNumber)?.intValue ?? 0
-            let isLink = kind[.type] as? FileAttributeType == .typeSymbolicLink
-            if isLink || size > SessionLimits.modelNameBytes { return file }
-            guard kind[.type] as? FileAttributeType == .typeRegular,
-                let text = try? String(contentsOfFile: file, encoding: .utf8),
+            let isLink = status.st_mode & S_IFMT == S_IFLNK
+            let kind = FileKind(mode: status.st_mode)
+            if isLink || kind == .directory || status.st_size > SessionLimits.modelNameBytes {
+                return file
+            }
+            guard kind == .regular, let text = try Self.text(of: file),
                 let line = text.split(whereSeparator: \.isNewline).first
             else { throw .badConfiguration(place: file) }
             let name = line.trimmingCharacters(in: .whitespaces)
@@ -42,6 +43,20 @@ enum ModelPlace: Sendable, Equatable {
                 return FilePath.join(home, String(name.dropFirst(2)))
             }
             return name.hasPrefix("/") ? name : FilePath.join(FilePath.parent(of: file), name)
+        }
+    }
+
+    /// nil: it is no UTF-8.
+    private static func text(of file: String) throws(ModelFlaw) -> String? {
+        do {
+            let bytes = try RegularFile.bytes(
+                of: file, from: 0, limit: SessionLimits.modelNameBytes)
+            return String(validating: bytes, as: UTF8.self)
+        } catch let error as FileError {
+            throw .unreadable(error)
+        } catch {
+            // `RegularFile` throws nothing else; the compiler cannot know.
+            return nil
         }
     }
 

@@ -87,6 +87,7 @@ extension SystemLanguageModel {
         /// What the creator wrote into `metadata.json` beside the adapter, under `creatorDefined`; empty
         /// if there is none.
         public var creatorDefinedMetadata: [String: Any] {
+            // They are remarks for the app alone: an adapter works without them, and with damaged ones.
             guard let metadata,
                 let whole = try? JSONSerialization.jsonObject(with: metadata) as? [String: Any]
             else { return [:] }
@@ -95,8 +96,10 @@ extension SystemLanguageModel {
 
         private static func metadata(of path: String) -> Data? {
             let file = FilePath.join(path, AdapterNotes.metadataName)
-            guard let mapped = try? MappedFile(path: file) else { return nil }
-            return mapped.withBytes { $0.count <= AdapterNotes.metadataBytes ? Data($0) : nil }
+            let limit = AdapterNotes.metadataBytes
+            // As above.
+            let bytes = try? RegularFile.bytes(of: file, from: 0, limit: limit + 1)
+            return bytes.flatMap { $0.count <= limit ? Data($0) : nil }
         }
 
         /// Prepares an adapter for use. There is nothing to compile here: it checks once more that the
@@ -114,6 +117,7 @@ extension SystemLanguageModel {
         /// - Returns: names in the store, such as `fmadapter-tone-3`; none if there are none.
         public static func compatibleAdapterIdentifiers(name: String) -> [String] {
             let store = AdapterStore()
+            // Without an error to throw: `init(name:)` says why there is none.
             return (try? store.compatible(name))?.map(\.identifier) ?? []
         }
 

@@ -62,13 +62,16 @@ extension SystemLanguageModel {
         do {
             path = try place.path()
         } catch {
+            // A request throws the error itself, as it does in the cases below.
             return .unavailable(.appleIntelligenceNotEnabled)
         }
         let slot = ModelSlot.at(path, resources)
         if slot.isLoading { return .unavailable(.modelNotReady) }
         if let loaded = slot.loaded {
+            // As above.
             return (try? loaded.checkFiles()) == nil ? .unavailable(.modelNotReady) : .available
         }
+        // As above.
         guard !ModelPlace.isBeingFetched(path), let facts = try? ModelFacts.of(path) else {
             return .unavailable(.modelNotReady)
         }
@@ -92,13 +95,16 @@ extension SystemLanguageModel {
             let task = Task { [weak self] in
                 var last: Availability?
                 while !Task.isCancelled {
-                    guard let model = self, let now = try? await Aside.run({ model.sight })
-                    else { break }
-                    if now.availability != last { continuation.yield(now.availability) }
-                    last = now.availability
+                    guard let model = self else { break }
+                    // Where the system refuses a thread, the next look may have one.
+                    if let now = try? await Aside.run({ model.sight }).availability, now != last {
+                        continuation.yield(now)
+                        last = now
+                    }
                     do {
                         try await Task.sleep(for: .seconds(SessionLimits.lookSeconds))
                     } catch {
+                        // Cancelled: no reader is left.
                         break
                     }
                 }

@@ -131,6 +131,7 @@ public final class SystemLanguageModel: Sendable, Observable {
 
     /// Names of the base model and of the adapter, for transcripts: files without what lies around them.
     var assetIDs: [String] {
+        // A reply came from a configured model; what is no longer configured has no name.
         guard script == nil, let path = try? place.path() else { return [] }
         return [path, adapter?.path].compactMap { $0.map { FilePath.name(of: $0) } }
     }
@@ -166,11 +167,18 @@ public final class SystemLanguageModel: Sendable, Observable {
     /// Gives the memory of the model back, for all sessions of this process. Replies under way end with
     /// `assetsUnavailable`; the next request loads it again.
     public func unload() {
+        // What is not configured is not in memory.
         guard script == nil, let slot = try? slot() else { return }
         slot.unload()
     }
 
     // MARK: Facts
+
+    /// What its files say; nil: they cannot be read now. `availability` tells that, and a request why.
+    private var facts: ModelFacts? {
+        // As said above.
+        try? ModelFacts.of(place.path())
+    }
 
     /// Tokens of one session at once, prompts and replies together: 4,096 unless `resources` says
     /// otherwise, and never more than the model was made for, once its file has been looked at.
@@ -181,7 +189,7 @@ public final class SystemLanguageModel: Sendable, Observable {
 
     var currentContextSize: Int {
         if let script { return script.contextSize }
-        guard let facts = try? ModelFacts.of(place.path()) else { return resources.contextSize }
+        guard let facts else { return resources.contextSize }
         return min(resources.contextSize, facts.contextLength)
     }
 
@@ -192,12 +200,12 @@ public final class SystemLanguageModel: Sendable, Observable {
     }
 
     var currentLanguages: Set<Locale.Language> {
-        let names = (try? ModelFacts.of(place.path()))?.languages ?? []
+        let names = facts?.languages ?? []
         return Set((names.isEmpty ? ["en"] : names).map { Locale.Language(identifier: $0) })
     }
 
     /// Whether the model's files say nothing of languages.
-    var namesNoLanguage: Bool { ((try? ModelFacts.of(place.path()))?.languages ?? []).isEmpty }
+    var namesNoLanguage: Bool { facts?.languages.isEmpty ?? true }
 
     /// Whether the language of a locale is among the model's.
     ///

@@ -30,6 +30,7 @@ extension LanguageModelSession {
             record.input = []
             record.output = []
             record.desiredOutputExamples = []
+            // What is left are texts and a date, which have one.
             return (try? record.data()) ?? Data("{}".utf8)
         }
     }

@@ -103,6 +103,7 @@ enum TranscriptReader {
         let calls = try object.list("toolCalls") { value, place throws(TranscriptError) in
             let call = try CodedObject(value, at: place, required: ["id", "name", "arguments"])
             let text = try call.requiredText("arguments")
+            // The error names the place; what a text is that is no JSON helps little.
             guard let arguments = try? GeneratedContent(json: text), arguments.isComplete else {
                 throw call.wrong("arguments", "JSON as text")
             }
@@ -174,6 +175,7 @@ extension TranscriptReader {
                 }
                 content = ordered
             }
+            // As above.
             guard let generated = try? GeneratedContent(json: content.written) else {
                 throw inner.wrong("content", "content that a model can generate")
             }

@@ -15,6 +15,7 @@ enum TranscriptWriter {
     /// - Throws: `TranscriptError.tooDeep`, `.tooLarge`; `OptionsError`; what a schema throws that
     ///   cannot be coded.
     static func coded(_ transcript: Transcript) throws -> JSONValue {
+        // Calls and outputs that do not pair keep the identifiers that they have.
         let pairs = try? transcript.check()
         let entries = try transcript.enumerated().map { index, entry in
             try coded(entry, answering: pairs?[index])

@@ -41,6 +41,30 @@ struct AdapterStoreTests {
         }
     }
 
+    @Test("A store that cannot be listed is an error; adapters that cannot be used are named")
+    func unusable() async throws {
+        typealias AssetError = SystemLanguageModel.Adapter.AssetError
+        try await TestPaths.inTemporaryDirectory { directory in
+            let tiny = try SessionCase(in: directory)
+            func store(_ folder: String) -> AdapterStore {
+                AdapterStore(environment: ["SKEIN_ADAPTERS": folder, "SKEIN_MODEL": tiny.path])
+            }
+            #expect(try store(directory + "/none").items().isEmpty)
+            #expect {
+                try store(tiny.path).compatible("tone")
+            } throws: { error in
+                guard case AssetError.compatibleAdapterNotFound(let context)? = error as? AssetError
+                else { return false }
+                return context.debugDescription.contains("cannot list")
+            }
+            let url = try tiny.writeAdapter("store/fmadapter-tone-1", seed: 1)
+            try Data("x".utf8).write(to: url.appending(path: "adapter_model.safetensors"))
+            let damaged = store(directory + "/store")
+            #expect(try damaged.compatible("tone").isEmpty)
+            #expect(try damaged.absence(of: "tone").hasPrefix("fmadapter-tone-1 cannot be used: "))
+        }
+    }
+
     @Test("Names are letters, digits and underscores")
     func names() {
         let store = AdapterStore(environment: ["SKEIN_ADAPTERS": "/none"])

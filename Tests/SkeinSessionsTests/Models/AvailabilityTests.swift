@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import SkeinBasics
 import SkeinFormats
 import SkeinTestSupport
 import Synchronization
@@ -33,6 +34,13 @@ struct AvailabilityTests {
             try FileManager.default.createSymbolicLink(
                 atPath: folder + "/model", withDestinationPath: "/models/d.gguf")
             #expect(try path([:]) == folder + "/model")
+            // A folder that cannot be searched may well name a model.
+            try FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createSymbolicLink(
+                atPath: folder, withDestinationPath: folder)
+            let error = FileError.failed(
+                operation: "look at", path: folder + "/model", code: ELOOP)
+            #expect(throws: ModelFlaw.unreadable(error)) { try path([:]) }
         }
     }
 

@@ -196,6 +196,18 @@ struct LocalModelTests {
             let data = try Data(contentsOf: tiny.url)
             try FileManager.default.removeItem(at: tiny.url)
             #expect(model.availability == .unavailable(.modelNotReady))
+            // Files that cannot be looked at are not said to be missing.
+            try FileManager.default.createSymbolicLink(
+                atPath: tiny.path, withDestinationPath: tiny.path)
+            await #expect {
+                try await LanguageModelSession(model: model).respond(to: "q", options: short)
+            } throws: { error in
+                guard case GenerationError.assetsUnavailable(let context) = error else {
+                    return false
+                }
+                return context.debugDescription.contains("cannot look at")
+            }
+            try FileManager.default.removeItem(at: tiny.url)
             try data.write(to: tiny.url)
             await #expect {
                 try await LanguageModelSession(model: model).respond(to: "q", options: short)
