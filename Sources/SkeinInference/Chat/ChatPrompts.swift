@@ -21,6 +21,7 @@ package struct ChatPrompts: Sendable {
             // Clients see the name in errors: it has no path.
             try ChatRenderer(model.raw, settings, tokenizer, name: "the chat template")
         }
+        // `renderer` keeps the error for the requests.
         let found = try? renderer.get()
         source = try? found?.template.source
         format = found?.format ?? .described

@@ -64,6 +64,7 @@ struct CallTokens: Sendable {
     ) -> [Int32]? {
         if text.isEmpty { return [] }
         func exact(_ text: String) -> [Int32]? {
+            // A text that takes too long is cut in the other way, or not at all.
             let ids = try? tokenizer.ids(of: text, parsingSpecialTokens: true, after: previous)
             guard let ids, ids.flatMap({ tokenizer.bytes(of: $0) }) == Array(text.utf8) else {
                 return nil
@@ -84,30 +85,35 @@ struct CallTokens: Sendable {
         return first + id + last
     }
 
-    /// At each place the longest token after which there is a way to the end: for tokenizers that put a
-    /// space before any text.
     private static func longest(
         _ text: String, _ tokenizer: Tokenizer, _ grammars: GrammarCache
     ) -> [Int32]? {
+        // Callers say which text cannot be written; a grammar's error speaks of an expression.
+        try? longestTokens(text, tokenizer, grammars)
+    }
+
+    /// At each place the longest token after which there is a way to the end: for tokenizers that put a
+    /// space before any text.
+    private static func longestTokens(
+        _ text: String, _ tokenizer: Tokenizer, _ grammars: GrammarCache
+    ) throws -> [Int32]? {
         let special = Set("^$\\.*+?()[]{}|/")
         let expression = text.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
-        guard let grammar = try? grammars.expression(expression),
-            var matcher = try? GrammarMatcher(grammar, limit: text.utf8.count)
-        else { return nil }
+        var matcher = try GrammarMatcher(
+            grammars.expression(expression), limit: text.utf8.count)
         var ids: [Int32] = []
         while true {
-            switch try? matcher.next() {
-            case .only(let id)?: ids.append(id)
-            case .choice(_, let fitting)?:
+            switch try matcher.next() {
+            case .only(let id): ids.append(id)
+            case .choice(_, let fitting):
                 let longest = fitting.tokens.tokens.max {
                     tokenizer.bytes(of: $0).count < tokenizer.bytes(of: $1).count
                 }
                 guard let longest else { return nil }
                 ids.append(longest)
-            case .end?: return ids
-            case nil: return nil
+            case .end: return ids
             }
-            guard let id = ids.last, (try? matcher.accept(id)) != nil else { return nil }
+            if let id = ids.last { try matcher.accept(id) }
         }
     }
 }

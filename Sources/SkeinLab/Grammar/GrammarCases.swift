@@ -53,6 +53,7 @@ package struct GrammarCases {
         let text = try RegularFile.bytes(of: path, from: 0, limit: Limits.caseBytes)
         for (number, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             let problem = BenchError.badPlan(what: "line \(number + 1) is no case", place: path)
+            // The error names the line.
             guard let value = try? GrammarJSON.read(Array(line)) else { throw problem }
             let one = Case(
                 schema: value["schema"], expression: value["regex"]?.string,

@@ -11,7 +11,7 @@ struct AttachedExpansion: Equatable {
         default:
             return AttachedExpansion(refusals: [Refusal(.unknownMacro(request.macro), at: 0)])
         }
-        do {
+        do throws(GenerableCheck.Refusals) {
             let type = try type(of: request)
             switch request.role {
             case "member": return AttachedExpansion(source: type.members)
@@ -21,18 +21,22 @@ struct AttachedExpansion: Equatable {
                         of: request.extendedType, addsProtocol: !request.conformances.isEmpty))
             default: return AttachedExpansion()
             }
-        } catch let refusals as GenerableCheck.Refusals {
-            return told(refusals.list, in: request.role)
-        } catch let refusal as Refusal {
-            return told([refusal], in: request.role)
         } catch {
-            return AttachedExpansion()
+            return told(error.list, in: request.role)
         }
     }
 
-    private static func type(of request: AttachedRequest) throws -> GenerableType {
-        try GenerableCheck.type(
-            of: DeclarationReader.read(request.declaration), attribute: request.attribute,
+    private static func type(
+        of request: AttachedRequest
+    ) throws(GenerableCheck.Refusals) -> GenerableType {
+        let declaration: Declaration
+        do throws(Refusal) {
+            declaration = try DeclarationReader.read(request.declaration)
+        } catch {
+            throw GenerableCheck.Refusals(list: [error])
+        }
+        return try GenerableCheck.type(
+            of: declaration, attribute: request.attribute,
             attributeOffset: request.attributeOffset &- request.offset,
             surroundings: request.surroundings)
     }

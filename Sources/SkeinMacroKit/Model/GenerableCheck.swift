@@ -23,6 +23,7 @@ struct GenerableCheck {
         of declaration: Declaration, attribute: String, attributeOffset: Int,
         surroundings: [String]
     ) throws(Refusals) -> GenerableType {
+        // `judgeSurroundings` refuses what is of no known form.
         let read = surroundings.compactMap { try? DeclarationReader.read($0) }
         var check = GenerableCheck(
             declaration: declaration, surroundings: read,
@@ -99,7 +100,12 @@ struct GenerableCheck {
     private mutating func readArguments(
         of attribute: String, at offset: Int, into type: inout GenerableType
     ) {
-        guard var cursor = try? TokenCursor(attribute) else { return }
+        var cursor: TokenCursor
+        do throws(Refusal) {
+            cursor = try TokenCursor(attribute)
+        } catch {
+            return refuse(error.reason, at: offset &+ error.offset)
+        }
         for argument in cursor.attributes().first?.arguments ?? [] {
             switch argument.label {
             case "description": type.description = argument.source

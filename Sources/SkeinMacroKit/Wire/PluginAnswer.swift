@@ -17,6 +17,7 @@ enum PluginAnswer {
     }
 
     private static func value(to message: [UInt8]) -> JSONValue {
+        // The refusal stands at the attribute; bytes of the compiler's own message say nothing there.
         guard let request = try? JSONReader.read(message, rules) else {
             return expansion("", refused: [Refusal(.unreadMessage, at: 0)], of: AttachedRequest())
         }
