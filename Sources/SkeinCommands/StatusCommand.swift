@@ -155,6 +155,7 @@ struct StatusCommand: Command {
             do {
                 value = try JSONReader.read(report, .foundation)
             } catch {
+                // Refused below, as JSON is that is no object.
                 value = nil
             }
             guard value?.fields != nil else {

@@ -31,6 +31,7 @@ package enum CoordinatorLine: Equatable {
         do {
             value = try JSONReader.read(Array(line.utf8), .foundation)
         } catch {
+            // A line of another program; it is passed on unchanged.
             return .other
         }
         guard let message = value["message"]?.string else { return .other }

@@ -25,6 +25,7 @@ extension TrainingSession.Checkpoint {
     init?(step: Int, in directory: SessionDirectory, metrics: Metrics) {
         let path = directory.checkpoints.path(ofStep: step)
         let manifest = FilePath.join(path, "manifest.json")
+        // It was removed since it was listed, or is not whole; continuing reads it with its errors.
         let attributes = try? FileManager.default.attributesOfItem(atPath: manifest)
         guard let date = attributes?[.modificationDate] as? Date else { return nil }
         self.init(

@@ -29,6 +29,7 @@ struct ShellHandle: Sendable {
         do {
             try shell.call { _ in }
         } catch {
+            // The thread has ended: it does nothing more of what was asked of it.
             return
         }
     }
@@ -58,6 +59,7 @@ struct ShellHandle: Sendable {
         do {
             return try shell.call { $0.view() }
         } catch {
+            // The thread has ended, which the run learns from its own calls.
             return nil
         }
     }
@@ -67,6 +69,7 @@ struct ShellHandle: Sendable {
         do {
             return try shell.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
         } catch {
+            // As above.
             return (0, Traffic())
         }
     }

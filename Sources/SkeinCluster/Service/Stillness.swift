@@ -48,6 +48,7 @@ package struct ThreadActivity: Sendable, Equatable {
 
     /// This process at this moment, of /proc; nil where there is none.
     package static var now: ThreadActivity? {
+        // Without /proc no stillness is seen, and a worker is not ended for it.
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
         else { return nil }
         var activity = ThreadActivity()

@@ -55,6 +55,7 @@ final class FetchLock {
 
     /// Bytes of the files in a directory.
     private static func byteCount(of directory: String) -> UInt64 {
+        // That the lock's file is touched is a sign of life, too.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.reduce(0) { sum, name in
             var status = stat()

@@ -62,6 +62,7 @@ final class PartialFile {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let directory = parts.dropLast().joined(separator: "/")
         let prefix = (parts.last.map(String.init) ?? "") + "."
+        // What is left lies there until another start; the download itself tells of the folder.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(".part") {
             let middle = name.dropFirst(prefix.count).dropLast(".part".count)

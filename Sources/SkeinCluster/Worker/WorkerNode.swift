@@ -84,6 +84,7 @@ package enum WorkerNode {
             do {
                 return try shell.call { $0.view }
             } catch {
+                // The network's thread has ended, and the run says why.
                 return nil
             }
         }

@@ -164,6 +164,7 @@ struct JoinedWorker {
             }
             let limit = options.patience * Self.firstPatience
             if waited >= limit {
+                // If they cannot be listed, the error only names fewer tasks.
                 let others = try? rendezvous.ranksSeen().filter { $0 != search.card.rank }
                 throw TaskError.noAddress(
                     file: rendezvous.noticeFile, seconds: limit / .seconds(1),

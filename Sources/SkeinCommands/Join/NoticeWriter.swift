@@ -86,8 +86,9 @@ final class NoticeWriter: Sendable {
         telling { try end { _ in } }
     }
 
-    /// Who wrote the last notice, if that was another process. What cannot be read has no writer.
+    /// Who wrote the last notice, if that was another process.
     private var usurper: TaskCard? {
+        // What cannot be read has no writer; writing the next notice warns of the folder.
         guard case .notice(let last)? = try? rendezvous?.read(), last.task != card else {
             return nil
         }

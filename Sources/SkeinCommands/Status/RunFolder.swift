@@ -65,6 +65,7 @@ struct RunFolder: Sendable, Equatable {
         state =
             try RunDirectory.isInUse(self.path)
             ? .running : isDone ? .complete : stepCount == nil ? .ended : .stopped
+        // Without a file there is no age; one that cannot be read was an error above.
         let written = try? FileManager.default.attributesOfItem(atPath: paths.metrics)
         age = (written?[.modificationDate] as? Date).map { max(0, now.timeIntervalSince($0)) }
     }

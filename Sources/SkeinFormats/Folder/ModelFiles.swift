@@ -121,6 +121,7 @@ package struct ModelFiles: Sendable {
         enum Key: String, CodingKey { case name = "_name_or_path" }
 
         init(from decoder: any Decoder) throws {
+            // Only a sentence for people has the name.
             name = try? decoder.container(keyedBy: Key.self).decode(String.self, forKey: .name)
         }
     }

@@ -42,9 +42,9 @@ package enum ModelStandIn: Sendable, Equatable {
         }
     }
 
-    /// A record that cannot be read only leaves the sentence shorter.
     private static func model(ofRecord path: String) -> String? {
         struct Record: Decodable { var model: String }
+        // A record that cannot be read only leaves the sentence shorter.
         return try? JSONFile.decode(Record.self, path: path, limit: Limits.configurationBytes).model
     }
 

@@ -131,6 +131,7 @@ struct AffineFields: Decodable {
             case "mode": mode = try container.decode(String.self, forKey: key)
             default:
                 guard !isModule else { continue }
+                // What is no flag is read as settings, which throws what is wrong with it.
                 if let flag = try? container.decode(Bool.self, forKey: key) {
                     modules[key.stringValue] = .flag(flag)
                 } else if try !container.decodeNil(forKey: key) {

@@ -95,6 +95,7 @@ final class TextMachines {
             }
             return machine
         } catch {
+            // Too large is all that can be wrong; the caller throws the flaw of the expression.
             return nil
         }
     }
@@ -157,6 +158,7 @@ final class TextMachines {
         do throws(ScalarMachineTooLarge) {
             overlap = try hasText(in: languages[two.first], languages[two.second])
         } catch {
+            // A machine that is too large counts as one that has a text.
             overlap = true
         }
         try budget.spend(0, at: first.pointer)

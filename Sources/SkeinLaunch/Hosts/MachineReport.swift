@@ -68,6 +68,7 @@ extension MachineReport: Decodable {
         do {
             self = try JSONTree.decode(Self.self, from: line)
         } catch {
+            // What a login prints besides; the caller says that no report came.
             return nil
         }
     }

@@ -176,6 +176,7 @@ package struct Rendezvous: Sendable, Equatable {
         do {
             return try JSONReader.read(bytes, .foundation).fields
         } catch {
+            // It is half written, or damaged: `answer` says so, and a card only has a host's name.
             return nil
         }
     }
@@ -193,6 +194,7 @@ package struct Rendezvous: Sendable, Equatable {
     /// The card that a task has left; nil if there is none that can be read.
     package func card(ofRank rank: Int) -> TaskCard? {
         let path = FilePath.join(directory, "task-\(rank).json")
+        // Without its card a task is called by its rank.
         guard let bytes = try? RegularFile.bytes(of: path, from: 0, limit: Self.mostBytes),
             let object = Self.object(bytes)
         else { return nil }

@@ -56,6 +56,7 @@ package struct FuseInput: Sendable {
     package var plainType: ElementType {
         let types = design.blocks.indices.flatMap { layer in
             design.blocks[layer].projections.prefix(1).compactMap { projection in
+                // Fusing throws which tensor is missing.
                 try? model.tensor(design.tensor(projection.tensor + ".weight", in: layer))
             }
         }

@@ -142,6 +142,7 @@ package final class HTTPServer: Sendable {
             do {
                 if try connectionCount() == 0 { break }
             } catch {
+                // The thread has ended, as wanted.
                 break
             }
             Thread.sleep(forTimeInterval: 0.01)

@@ -75,6 +75,7 @@ struct AdapterRoot: Sendable {
         var (parent, whole) = ("/", "")
         for part in given.split(separator: "/") {
             whole += "/" + part
+            // The caller has the error, and asks where it stands.
             if let found = try? Self.resolved(whole) {
                 parent = found
                 continue

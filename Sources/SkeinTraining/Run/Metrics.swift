@@ -261,7 +261,7 @@ struct RecordedLosses: Sendable, Equatable {
     /// The score of the validation before the first step.
     var start: Improvement.Score?
 
-    /// Reads a file. What cannot be read counts as missing: the ledger's check reports it.
+    /// Reads a file. What cannot be read counts as missing.
     ///
     /// - Parameters:
     ///   - step: whose losses are wanted.
@@ -272,7 +272,8 @@ struct RecordedLosses: Sendable, Equatable {
         guard store.exists(path) else { return }
         try LineFile.forEachLine(of: path, in: store) { line in
             guard let own = LineFile.step(of: line.bytes), own <= step else { return }
-            // Foundation's reader gives other last digits than were written.
+            // Foundation's reader gives other last digits than were written. The ledger's check
+            // reports a line that cannot be read.
             guard case .object(let fields)? = try? JSONValue(parsing: Array(line.bytes)) else {
                 return
             }

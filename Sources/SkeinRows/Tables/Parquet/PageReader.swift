@@ -145,6 +145,7 @@ struct PageReader {
                 try Snappy.decompress(stored, into: out)
                 isFull = true
             } catch {
+                // Said below, with the page's place.
                 isFull = false
             }
         case .zstd:

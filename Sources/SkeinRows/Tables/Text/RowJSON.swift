@@ -36,6 +36,7 @@ enum RowJSON {
         do {
             return JSONReader.blanks(text, from: try end(text, from: start)) == text.count
         } catch {
+            // Then it is a text, which may begin with a bracket.
             return false
         }
     }
