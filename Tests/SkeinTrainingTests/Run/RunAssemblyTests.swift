@@ -1,6 +1,5 @@
 import SkeinBasics
 import SkeinModels
-import SkeinModelsTestSupport
 import SkeinRows
 import SkeinTensors
 import SkeinTestSupport
