@@ -238,7 +238,7 @@ extension TrainingLoop {
         package var step: Int
         /// false: interrupted; the checkpoint of `step` holds everything.
         package var isComplete: Bool
-        /// Of the adapter that was kept.
+        /// The validation loss of the adapter that was kept.
         package var bestValidationLoss: Double?
         /// The step whose adapter was kept: the best one, or the last without validation.
         package var keptStep: Int
