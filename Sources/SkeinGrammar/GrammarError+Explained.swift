@@ -43,7 +43,7 @@ extension GrammarError: Explained {
         case .pattern(let pointer, let offset, let reason):
             return .pattern(pointer: cut(pointer), offset: offset, reason: cut(reason))
         case .empty(let pointer): return .empty(pointer: cut(pointer))
-        case .malformed, .tooDeep, .doesNotFit, .tooComplex, .cancelled: return self
+        case .malformed, .tooDeep, .doesNotFit, .tooComplex, .full, .cancelled: return self
         }
     }
 
@@ -99,6 +99,8 @@ extension GrammarError: Explained {
                 "the \(subject) leaves too many possibilities open at once", "",
                 "use fewer overlapping alternatives, or a simpler regular expression"
             )
+        case .full:
+            return ("other grammars take all room for them", "", "try again in a second")
         case .cancelled:
             return ("values of the \(subject) are not waited for any more", "", "ask again")
         }

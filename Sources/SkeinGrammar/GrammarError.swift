@@ -29,6 +29,8 @@ package enum GrammarError: Error, Equatable {
     case doesNotFit(needed: Int?, limit: Int)
     /// The states made from a grammar took more room than allowed.
     case tooComplex
+    /// Grammars that are in use take all room for them.
+    case full
     /// The result was no longer wanted.
     case cancelled
 

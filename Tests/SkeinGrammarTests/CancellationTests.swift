@@ -61,10 +61,10 @@ struct CancellationTests {
     func compiling(_ schema: String) throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 2)
         let count = try Self.untilDone { isWanted in
-            _ = try cache.schema(Array(schema.utf8), isWanted: isWanted)
+            _ = try cache.grammar(.schema(Array(schema.utf8)), isWanted: isWanted)
         }
         #expect(count > 2 && count < 30)
-        let grammar = try cache.schema(Array(schema.utf8))
+        let grammar = try cache.grammar(.schema(Array(schema.utf8)))
         let alone = try CompiledGrammar(schema: Array(schema.utf8), Vocabularies.bytes)
         #expect(try grammar.mask(nil, []).tokens == alone.mask(nil, []).tokens)
     }
@@ -73,7 +73,7 @@ struct CancellationTests {
     func compilingExpression() throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 2)
         let count = try Self.untilDone { isWanted in
-            _ = try cache.expression("(a|b|cd){60}e{100}", isWanted: isWanted)
+            _ = try cache.grammar(.expression("(a|b|cd){60}e{100}"), isWanted: isWanted)
         }
         #expect(count > 2 && count < 30)
     }

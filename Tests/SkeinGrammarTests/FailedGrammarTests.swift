@@ -17,7 +17,7 @@ import Testing
     ) -> (count: Int, error: GrammarError?) {
         let count = Atomic(0)
         do throws(GrammarError) {
-            _ = try cache.expression(expression) {
+            _ = try cache.grammar(.expression(expression)) {
                 count.add(1, ordering: .relaxed)
                 return true
             }
@@ -35,12 +35,12 @@ import Testing
         #expect(first.count > 0)
         let again = Self.asked(cache, Self.deep)
         #expect(again.count == 0 && again.error == error)
-        #expect(cache.known(expression: Self.deep) == nil)
+        #expect(cache.known(.expression(Self.deep)) == nil)
         // The same bytes as a schema are something else.
-        #expect(throws: GrammarError.self) { try cache.schema(Array(Self.deep.utf8)) }
+        #expect(throws: GrammarError.self) { try cache.grammar(.schema(Array(Self.deep.utf8))) }
         // One that leaves makes no failure.
         #expect(throws: GrammarError.cancelled) {
-            try cache.expression(Self.hostile) { false }
+            try cache.grammar(.expression(Self.hostile)) { false }
         }
         #expect(Self.asked(cache, Self.hostile).count > 0)
     }
@@ -56,7 +56,7 @@ import Testing
             var counts: [Int] = []
             for _ in 0..<2 {
                 do throws(GrammarError) {
-                    _ = try cache.schema(schema) {
+                    _ = try cache.grammar(.schema(schema)) {
                         asked.add(1, ordering: .relaxed)
                         return true
                     }

@@ -245,7 +245,7 @@ struct HostileSchemaTests {
         let questions = Atomic(0)
         let limit = isWanted ? Int.max : 4
         do throws(GrammarError) {
-            let grammar = try cache.schema(Array(schema.utf8)) {
+            let grammar = try cache.grammar(.schema(Array(schema.utf8))) {
                 questions.add(1, ordering: .relaxed).newValue <= limit
             }
             #expect(isWanted)

@@ -149,11 +149,11 @@ struct LenientSchemaTests {
     func cache() throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 4)
         let schema = Array(#"{"type":"string","format":"iri"}"#.utf8)
-        let lenient = try cache.schema(schema, mode: .lenient)
-        #expect(try cache.schema(schema, mode: .lenient) === lenient)
-        #expect(cache.known(schema: schema, mode: .lenient) === lenient)
-        #expect(cache.known(schema: schema) == nil)
-        #expect(throws: GrammarError.self) { try cache.schema(schema) }
+        let lenient = try cache.grammar(.schema(schema, .lenient))
+        #expect(try cache.grammar(.schema(schema, .lenient)) === lenient)
+        #expect(cache.known(.schema(schema, .lenient)) === lenient)
+        #expect(cache.known(.schema(schema)) == nil)
+        #expect(throws: GrammarError.self) { try cache.grammar(.schema(schema)) }
     }
 
     @Test(

@@ -62,25 +62,25 @@ struct SharedGrammarTests {
     @Test("a cache keeps what was used last, and compiles by content")
     func cache() throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 2)
-        let first = try cache.schema(Array("true".utf8))
-        #expect(try cache.schema(Array("true".utf8)) === first)
-        var expression: CompiledGrammar? = try cache.expression("true")
-        #expect(try cache.expression("true") === expression)
+        let first = try cache.grammar(.schema(Array("true".utf8)))
+        #expect(try cache.grammar(.schema(Array("true".utf8))) === first)
+        var expression: CompiledGrammar? = try cache.grammar(.expression("true"))
+        #expect(try cache.grammar(.expression("true")) === expression)
         #expect(expression !== first)
-        #expect(try cache.schema(Array("true".utf8)) === first)
-        _ = try cache.expression("false")
+        #expect(try cache.grammar(.schema(Array("true".utf8))) === first)
+        _ = try cache.grammar(.expression("false"))
         // The expression was used least recently of the three.
-        #expect(try cache.schema(Array("true".utf8)) === first)
+        #expect(try cache.grammar(.schema(Array("true".utf8))) === first)
         // It is found as long as it is in use, and compiled again when it is not.
-        #expect(try cache.expression("true") === expression)
+        #expect(try cache.grammar(.expression("true")) === expression)
         weak let gone = expression
-        _ = try cache.expression("false")
-        _ = try cache.expression("null")
+        _ = try cache.grammar(.expression("false"))
+        _ = try cache.grammar(.expression("null"))
         #expect(gone != nil)
         expression = nil
         #expect(gone == nil)
-        #expect(cache.known(expression: "true") == nil)
-        #expect(try cache.expression("true") !== cache.expression("null"))
+        #expect(cache.known(.expression("true")) == nil)
+        #expect(try cache.grammar(.expression("true")) !== cache.grammar(.expression("null")))
     }
 
     @Test("the least recently used entries leave, and the weight never exceeds the limit")

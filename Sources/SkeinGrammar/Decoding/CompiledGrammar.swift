@@ -59,22 +59,7 @@ package final class CompiledGrammar: Sendable {
     package convenience init(
         schema: [UInt8], mode: SchemaMode = .strict, _ vocabulary: TokenVocabulary
     ) throws(GrammarError) {
-        try self.init(schema: schema, mode: mode, vocabulary, sharing: nil)
-    }
-
-    convenience init(
-        schema: [UInt8], mode: SchemaMode, _ vocabulary: TokenVocabulary,
-        sharing memory: GrammarMemory?, isWanted: @escaping @Sendable () -> Bool = Demand.always
-    ) throws(GrammarError) {
-        let counted = try SchemaCompiler.result(of: schema, mode, Demand(isWanted))
-        let network = try Self.network(counted.network, vocabulary) { () throws(GrammarError) in
-            let unrolled = try SchemaCompiler.result(
-                of: schema, mode, Demand(isWanted), unrolled: .max)
-            return unrolled.dropped == counted.dropped ? unrolled.network : counted.network
-        }
-        self.init(
-            network, vocabulary, dropped: counted.dropped, count: counted.droppedCount,
-            sharing: memory)
+        try self.init(.schema(schema, mode), vocabulary)
     }
 
     /// The whole answer matches a regular expression (ECMA-262's syntax; of look-around only
@@ -82,18 +67,32 @@ package final class CompiledGrammar: Sendable {
     package convenience init(
         expression: String, _ vocabulary: TokenVocabulary
     ) throws(GrammarError) {
-        try self.init(expression: expression, vocabulary, sharing: nil)
+        try self.init(.expression(expression), vocabulary)
     }
 
     convenience init(
-        expression: String, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?,
+        _ form: GrammarForm, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory? = nil,
         isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) {
-        let counted = try ExpressionNetwork.network(of: expression, Demand(isWanted))
-        let network = try Self.network(counted, vocabulary) { () throws(GrammarError) in
-            try ExpressionNetwork.network(of: expression, Demand(isWanted), unrolled: .max)
+        switch form {
+        case .schema(let schema, let mode):
+            let counted = try SchemaCompiler.result(of: schema, mode, Demand(isWanted))
+            let network = try Self.network(counted.network, vocabulary) {
+                () throws(GrammarError) in
+                let unrolled = try SchemaCompiler.result(
+                    of: schema, mode, Demand(isWanted), unrolled: .max)
+                return unrolled.dropped == counted.dropped ? unrolled.network : counted.network
+            }
+            self.init(
+                network, vocabulary, dropped: counted.dropped, count: counted.droppedCount,
+                sharing: memory)
+        case .expression(let text):
+            let counted = try ExpressionNetwork.network(of: text, Demand(isWanted))
+            let network = try Self.network(counted, vocabulary) { () throws(GrammarError) in
+                try ExpressionNetwork.network(of: text, Demand(isWanted), unrolled: .max)
+            }
+            self.init(network, vocabulary, sharing: memory)
         }
-        self.init(network, vocabulary, sharing: memory)
     }
 
     /// A network that counts, or, where tokens are missing for single bytes, one that has a state for

@@ -1,19 +1,29 @@
 import SkeinBasics
 import Synchronization
 
+/// What a grammar is compiled of.
+package enum GrammarForm: Sendable, Equatable {
+    /// JSON, and what becomes of keywords that cannot be held; `CompiledGrammar.dropped` lists those that
+    /// were left out.
+    case schema([UInt8], SchemaMode = .strict)
+    case expression(String)
+}
+
 /// Compiled grammars by what was stated; the least recently used ones leave. What cannot be compiled is
 /// remembered, too.
 package final class GrammarCache: Sendable {
-    /// By digest: what a client sent may take a mebibyte, and is needed no longer once it is compiled.
+    /// By digest: what a client sent may take a mebibyte, and is needed no longer once it is compiled. A
+    /// schema is compiled once for each mode.
     private enum Source: Hashable {
         case schema(SHA256.Digest, SchemaMode)
         case expression(SHA256.Digest)
 
-        init(schema: [UInt8], _ mode: SchemaMode) {
-            self = .schema(SHA256.digest(of: schema), mode)
+        init(_ form: GrammarForm) {
+            switch form {
+            case .schema(let schema, let mode): self = .schema(SHA256.digest(of: schema), mode)
+            case .expression(let text): self = .expression(SHA256.digest(of: text))
+            }
         }
-
-        init(expression: String) { self = .expression(SHA256.digest(of: expression)) }
     }
 
     private struct State {
@@ -79,69 +89,39 @@ package final class GrammarCache: Sendable {
     }
 
     /// Lets go of grammars, the least recently used one first, until there is room for another one.
-    /// A caller that compiles without room exceeds the limit by what it compiles.
     ///
-    /// - Returns: whether there is room now; if not, all of it is taken by grammars in use.
-    package func makeRoom() -> Bool {
+    /// - Throws: `GrammarError.full`, if grammars that are in use take all of it.
+    package func makeRoom() throws(GrammarError) {
         while memory.networkBytes >= networkLimit {
             let left = state.withLock { $0.kept.isEmpty ? nil : $0.kept.removeFirst() }
-            if left == nil { return false }
+            if left == nil { throw .full }
         }
-        return true
     }
 
-    /// The grammar of a schema that is kept or in use: it takes no more room. It is kept from now
-    /// on. nil: it would have to be compiled.
-    package func known(schema: [UInt8], mode: SchemaMode = .strict) -> CompiledGrammar? {
-        known(Source(schema: schema, mode))
-    }
+    /// The grammar of a form that is kept, or in use: it takes no more room. It is kept from now on. nil:
+    /// it would have to be compiled.
+    package func known(_ form: GrammarForm) -> CompiledGrammar? { known(Source(form)) }
 
-    /// The same for an expression.
-    package func known(expression: String) -> CompiledGrammar? {
-        known(Source(expression: expression))
-    }
-
-    /// The grammar of a schema, which is compiled unless it is kept or in use.
+    /// The grammar of a form, which is compiled unless it is known; others need not wait meanwhile.
     ///
     /// - Parameters:
-    ///   - schema: JSON.
-    ///   - mode: what becomes of keywords that cannot be held; `CompiledGrammar.dropped` lists those
-    ///     that were left out. A schema is compiled once for each mode.
+    ///   - form: a schema or an expression.
+    ///   - makesRoom: false exceeds the limit by what is compiled, for a request that has room.
     ///   - isWanted: whether its client still waits; asked now and then while it is made.
     /// - Returns: the grammar, which others may use, too.
-    /// - Throws: `GrammarError`.
-    package func schema(
-        _ schema: [UInt8], mode: SchemaMode = .strict,
+    /// - Throws: `GrammarError`, `.full` as `makeRoom`.
+    package func grammar(
+        _ form: GrammarForm, makesRoom: Bool = true,
         isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
-        let source = Source(schema: schema, mode)
-        return try made(source) { () throws(GrammarError) in
-            try CompiledGrammar(
-                schema: schema, mode: mode, vocabulary, sharing: memory, isWanted: isWanted)
-        }
-    }
-
-    /// The same for an expression.
-    ///
-    /// - Throws: `GrammarError`.
-    package func expression(
-        _ expression: String, isWanted: @escaping @Sendable () -> Bool = { true }
-    ) throws(GrammarError) -> CompiledGrammar {
-        let source = Source(expression: expression)
-        return try made(source) { () throws(GrammarError) in
-            try CompiledGrammar(
-                expression: expression, vocabulary, sharing: memory, isWanted: isWanted)
-        }
-    }
-
-    /// What is kept, or what `make` makes; others need not wait meanwhile.
-    private func made(
-        _ source: Source, _ make: () throws(GrammarError) -> CompiledGrammar
-    ) throws(GrammarError) -> CompiledGrammar {
+        let source = Source(form)
         if let known = known(source) { return known }
+        if makesRoom { try makeRoom() }
         if let failure = state.withLock({ $0.failure(of: source) }) { throw failure }
         do {
-            return add(try make(), for: source)
+            return add(
+                try CompiledGrammar(form, vocabulary, sharing: memory, isWanted: isWanted),
+                for: source)
         } catch {
             state.withLock { $0.remember(error, of: source) }
             throw error

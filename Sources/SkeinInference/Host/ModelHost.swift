@@ -98,4 +98,27 @@ package final class ModelHost: Sendable {
         let (bytes, overflows) = context.multipliedReportingOverflow(by: 2 * longestToken)
         return overflows ? .max : max(bytes, 1 << 16)
     }
+
+    /// Holds an answer of at most `limit` tokens to the calls of tools. Parameters as of `ToolGuide`.
+    ///
+    /// - Throws: `GrammarError.full`, unless the grammar is known; what `ToolGuide` throws.
+    package func guide(
+        tools: [Tool], choice: ToolChoice, parallel: Bool = true, beginsWithCalls: Bool = false,
+        limit: Int, idSeed: String, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws -> ToolGuide {
+        if !knows(tools, choice) { try grammars.makeRoom() }
+        return try ToolGuide(
+            prompts.format, tools: tools, choice: choice, parallel: parallel,
+            beginsWithCalls: beginsWithCalls, grammars: grammars, tokenizer: tokenizer,
+            limit: limit, idSeed: idSeed, isWanted: isWanted)
+    }
+
+    /// Whether there is a grammar of these tools as they are. Where some of their schemas cannot be
+    /// enforced there is none, though there may be one without those.
+    package func knows(_ tools: [Tool], _ choice: ToolChoice) -> Bool {
+        let callable = tools.filter { choice.allows($0) }
+        // Nothing is compiled: the request is refused, or its answer is free.
+        if callable.isEmpty { return true }
+        return grammars.known(ToolGrammar.form(callable, prompts.format.argumentsKey)) != nil
+    }
 }

@@ -100,7 +100,7 @@ struct CallTokens: Sendable {
         let special = Set("^$\\.*+?()[]{}|/")
         let expression = text.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
         var matcher = try GrammarMatcher(
-            grammars.expression(expression), limit: text.utf8.count)
+            grammars.grammar(.expression(expression), makesRoom: false), limit: text.utf8.count)
         var ids: [Int32] = []
         while true {
             switch try matcher.next() {

@@ -32,8 +32,8 @@ package enum ToolGrammar {
         while true {
             let error: GrammarError
             do {
-                let grammar = try grammars.schema(
-                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8), mode: mode,
+                let grammar = try grammars.grammar(
+                    form(tools.map(\.tool), key, loose: loose), makesRoom: false,
                     isWanted: isWanted)
                 return (grammar, dropped(by: grammar, loose, tools, key))
             } catch let found {
@@ -65,8 +65,18 @@ package enum ToolGrammar {
         }
     }
 
-    /// Keywords are errors where all tools are strict.
-    package static func mode(of tools: [Tool]) -> SchemaMode {
+    /// What the grammar is compiled of. Keywords are errors where all tools are strict.
+    ///
+    /// - Parameters:
+    ///   - tools: that may be called.
+    ///   - key: "arguments" or "parameters".
+    ///   - loose: tools whose arguments may be any object.
+    /// - Returns: the schema of one call.
+    static func form(_ tools: [Tool], _ key: String, loose: Set<Int> = []) -> GrammarForm {
+        .schema(Array(schema(tools, key, loose: loose).written.utf8), mode(of: tools))
+    }
+
+    private static func mode(of tools: [Tool]) -> SchemaMode {
         tools.allSatisfy(\.strict) ? .strict : .lenient
     }
 
@@ -90,8 +100,7 @@ package enum ToolGrammar {
         "#/anyOf/\(index)/properties/\(key)"
     }
 
-    /// `loose`: tools whose arguments may be any object.
-    package static func schema(_ tools: [Tool], _ key: String, loose: Set<Int>) -> JSONValue {
+    private static func schema(_ tools: [Tool], _ key: String, loose: Set<Int>) -> JSONValue {
         func object(_ fields: (String, JSONValue)...) -> JSONValue {
             .object(fields.map { JSONField(name: $0.0, value: $0.1) })
         }

@@ -81,7 +81,7 @@ struct APIError: Error, Equatable, Sendable {
     /// An error that explains itself; one of input is the client's, any other the server's. Too little
     /// room for an adapter or a grammar may pass, when requests that hold others end.
     init(_ error: any Error, param: String? = nil) {
-        if error is GrammarsFull {
+        if case .full? = error as? GrammarError {
             self = .overloaded(
                 "the schemas of other requests take all room for them (--grammar-memory)",
                 retryAfter: 5)

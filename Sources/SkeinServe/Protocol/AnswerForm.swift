@@ -5,9 +5,8 @@ import SkeinJSON
 /// What an answer must be: any text, or what a schema or an expression allows.
 enum AnswerForm: Sendable, Equatable {
     case text
-    /// A JSON Schema, what becomes of keywords that cannot be held, and where the request has it.
-    case schema([UInt8], SchemaMode = .lenient, place: String)
-    case expression(String, place: String)
+    /// With where the request has it.
+    case form(GrammarForm, place: String)
 
     /// OpenAI's `response_format`, vLLM's `structured_outputs` and `guided_json`, `guided_regex`,
     /// `guided_choice`, and llama-server's `json_schema`.
@@ -31,18 +30,22 @@ enum AnswerForm: Sendable, Equatable {
                 throw .invalid(place, "\(place) and another form of the answer exclude each other")
             }
             switch kind {
-            case "object": self = .schema(Self.anyObject, place: place)
+            case "object": self = .lenient(Self.anyObject, place)
             case "json":
                 // Some clients send the schema as text.
-                self = .schema(Array((value.string ?? value.written).utf8), place: place)
+                self = .lenient(Array((value.string ?? value.written).utf8), place)
             case "regex":
                 guard let text = value.string else {
                     throw .invalid(place, "\(place) is a regular expression")
                 }
-                self = .expression(text, place: place)
-            default: self = .expression(try Self.choice(value, place), place: place)
+                self = .form(.expression(text), place: place)
+            default: self = .form(.expression(try Self.choice(value, place)), place: place)
             }
         }
+    }
+
+    private static func lenient(_ schema: [UInt8], _ place: String) -> AnswerForm {
+        .form(.schema(schema, .lenient), place: place)
     }
 
     private static let anyObject = Array(#"{"type":"object"}"#.utf8)
@@ -74,19 +77,19 @@ enum AnswerForm: Sendable, Equatable {
         case "text": return .text
         case "json_object":
             guard let schema = format["schema"] else {
-                return .schema(anyObject, place: "response_format")
+                return .lenient(anyObject, "response_format")
             }
-            return .schema(Array(schema.written.utf8), place: "response_format.schema")
+            return .lenient(Array(schema.written.utf8), "response_format.schema")
         case "json_schema":
             let named = try format.object("json_schema")
             if let named, let schema = named["schema"] {
                 let isStrict = try named.bool("strict") ?? false
-                return .schema(
-                    Array(schema.written.utf8), isStrict ? .strict : .lenient,
+                return .form(
+                    .schema(Array(schema.written.utf8), isStrict ? .strict : .lenient),
                     place: "response_format.json_schema.schema")
             }
             if named == nil, let schema = format["schema"] {
-                return .schema(Array(schema.written.utf8), place: "response_format.schema")
+                return .lenient(Array(schema.written.utf8), "response_format.schema")
             }
             throw .invalid(
                 "response_format.json_schema.schema",
@@ -116,17 +119,11 @@ enum AnswerForm: Sendable, Equatable {
     }
 
     /// What its grammar is compiled of; nil for any text.
-    var grammar: GrammarForm? {
-        switch self {
-        case .text: nil
-        case .schema(let source, let mode, _): .schema(source, mode)
-        case .expression(let text, _): .expression(text)
-        }
-    }
+    var grammar: GrammarForm? { if case .form(let form, _) = self { form } else { nil } }
 
     /// What a grammar of this form leaves out of its schema.
     func dropped(by grammar: CompiledGrammar) -> DroppedParts {
-        guard case .schema(_, _, let place) = self else { return DroppedParts() }
+        guard case .form(.schema, let place) = self else { return DroppedParts() }
         return DroppedParts(
             places: grammar.dropped.map { "\(place)#\($0.pointer)" }, count: grammar.droppedCount)
     }
@@ -135,18 +132,19 @@ enum AnswerForm: Sendable, Equatable {
     var withoutText: AnswerForm {
         switch self {
         case .text: .text
-        case .schema(_, let mode, let place): .schema([], mode, place: place)
-        case .expression(_, let place): .expression("", place: place)
+        case .form(.schema(_, let mode), let place): .form(.schema([], mode), place: place)
+        case .form(.expression, let place): .form(.expression(""), place: place)
         }
     }
 
     /// An error of the form's own, with the place in the request.
     func problem(_ error: GrammarError) -> APIError {
         switch self {
-        case .text: return APIError(error)
-        case .schema(_, _, let place): return APIError(form: error.explanation, param: place)
-        case .expression(_, let place):
-            return APIError(form: error.explanation(of: "expression"), param: place)
+        case .form(.schema, let place) where error != .full:
+            APIError(form: error.explanation, param: place)
+        case .form(.expression, let place) where error != .full:
+            APIError(form: error.explanation(of: "expression"), param: place)
+        default: APIError(error)
         }
     }
 }

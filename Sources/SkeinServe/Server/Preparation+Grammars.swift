@@ -14,7 +14,7 @@ extension Preparation {
 
     /// Whether a grammar must be made for a form.
     func needsGrammar(_ form: AnswerForm) -> Bool {
-        form.grammar.map { host.known($0) == nil } ?? false
+        form.grammar.map { host.grammars.known($0) == nil } ?? false
     }
 
     /// What of the request's schemas an answer is not held to.
@@ -38,11 +38,9 @@ extension Preparation {
     ) throws(APIError) -> CompiledGrammar? {
         guard let source = form.grammar else { return nil }
         do {
-            return try host.grammar(source, isWanted: isWanted)
-        } catch let error as GrammarError {
-            throw form.problem(error)
+            return try host.grammars.grammar(source, isWanted: isWanted)
         } catch {
-            throw APIError(error)
+            throw form.problem(error)
         }
     }
 

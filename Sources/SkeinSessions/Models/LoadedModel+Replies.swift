@@ -94,31 +94,14 @@ extension LoadedModel: ReplySource {
         let conversation = request.conversation
         switch request.form {
         case .schema(let schema):
-            let grammar = try grammar(schema, isWanted)
+            let grammar = try host.grammars.grammar(.schema(schema), isWanted: isWanted)
             return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
         case .text:
             if conversation.tools.isEmpty || conversation.choice == .none { return .free }
             return .tools(
-                try withRoom {
-                    try host.guide(
-                        tools: conversation.tools, choice: conversation.choice, limit: limit,
-                        idSeed: seed, isWanted: isWanted)
-                })
-        }
-    }
-
-    private func grammar(
-        _ schema: [UInt8], _ isWanted: @escaping @Sendable () -> Bool
-    ) throws -> CompiledGrammar {
-        try withRoom { try host.grammar(.schema(schema, .strict), isWanted: isWanted) }
-    }
-
-    /// - Throws: `ReplyFailure.schemasFull`; what else `body` throws.
-    private func withRoom<Made>(_ body: () throws -> Made) throws -> Made {
-        do {
-            return try body()
-        } catch is GrammarsFull {
-            throw ReplyFailure.schemasFull
+                try host.guide(
+                    tools: conversation.tools, choice: conversation.choice, limit: limit,
+                    idSeed: seed, isWanted: isWanted))
         }
     }
 
@@ -157,16 +140,14 @@ extension LoadedModel: ReplySource {
         _ conversation: Conversation, schemas: [[UInt8]], adapter: ReplyRequest.Adapter?
     ) async throws {
         for schema in schemas {
-            _ = try await prepare { [self] in try grammar(schema, { true }) }
+            _ = try await prepare { [self] in try host.grammars.grammar(.schema(schema)) }
         }
         guard !conversation.messages.isEmpty else {
             // There is nothing to read, but tools have schemas.
             if conversation.tools.isEmpty { return }
             return try await prepare { [self] in
-                _ = try withRoom {
-                    try host.guide(
-                        tools: conversation.tools, choice: .auto, limit: contextSize, idSeed: "")
-                }
+                _ = try host.guide(
+                    tools: conversation.tools, choice: .auto, limit: contextSize, idSeed: "")
             }
         }
         // One token is picked and thrown away: the prompt's whole blocks stay.
@@ -197,10 +178,6 @@ private final class Asked: Sendable {
 enum ReplyFailure: Error, Equatable {
     /// Others wait already.
     case rateLimited(waiting: Int, limit: Int)
-    /// The schemas that others use take all room for them.
-    case schemasFull
-    /// The adapters that other requests use take all room for them.
-    case adaptersFull
     /// Prompt and reply have no room.
     case promptTooLong(tokens: Int, limit: Int)
     /// Others wait for tokens to be counted.
@@ -216,16 +193,6 @@ extension ReplyFailure: Explained {
             Explanation(
                 what: "\(waiting) requests wait or are answered already, and the limit is \(limit)",
                 remedy: "try again in a second, or raise waitingRequests in "
-                    + "SystemLanguageModel.Resources", status: .usage)
-        case .schemasFull:
-            Explanation(
-                what: "the schemas of requests under way take all room for schemas",
-                remedy: "try again in a second, or raise schemaBytes in "
-                    + "SystemLanguageModel.Resources", status: .usage)
-        case .adaptersFull:
-            Explanation(
-                what: "the adapters of requests under way take all room for adapters",
-                remedy: "try again in a second, or raise adapterBytes in "
                     + "SystemLanguageModel.Resources", status: .usage)
         case .countsFull(let limit):
             Explanation(

@@ -89,7 +89,8 @@ final class LoadedModel: Sendable {
     /// What a request computes with. Reads the adapter if it is not in memory, or if its files are others
     /// than those that are.
     ///
-    /// - Throws: `AdapterError.otherBase` with both hashes; `AssetError`, `ReplyFailure`.
+    /// - Throws: `AdapterError.otherBase` with both hashes; `AssetError`,
+    ///   `AdapterMemoryError.full`.
     func projections(of adapter: SystemLanguageModel.Adapter?) throws -> GenerationProjections {
         guard let adapter else { return host.adapters.plain }
         // Said before its numbers are looked at: another base is mostly of another shape, too.
@@ -101,7 +102,7 @@ final class LoadedModel: Sendable {
             return try host.adapters.adapter(adapter.path, at: adapter.path).projections
         } catch {
             switch error {
-            case AdapterMemoryError.full: throw ReplyFailure.adaptersFull
+            case AdapterMemoryError.full: throw error
             case AdapterMemoryError.rankTooLarge(_, let rank, let limit):
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
                     .init(

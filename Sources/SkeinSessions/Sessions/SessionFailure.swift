@@ -40,16 +40,8 @@ enum SessionFailure {
                 .init(
                     debugDescription: text, limit: limit, count: limit,
                     retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
-        case ReplyFailure.schemasFull:
-            return GenerationError.rateLimited(
-                .init(
-                    debugDescription: text, limit: nil,
-                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
-        case ReplyFailure.adaptersFull:
-            return GenerationError.rateLimited(
-                .init(
-                    debugDescription: text, limit: nil,
-                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
+        case GrammarError.full: return full("schemas", raise: "schemaBytes")
+        case AdapterMemoryError.full: return full("adapters", raise: "adapterBytes")
         case AdapterError.otherBase, AdapterError.otherModel:
             return SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(
                 .init(debugDescription: text))
@@ -75,6 +67,15 @@ enum SessionFailure {
 
     private static func tooLong(_ text: String) -> GenerationError {
         .exceededContextWindowSize(.init(debugDescription: text))
+    }
+
+    /// What requests under way use takes all room for it.
+    private static func full(_ parts: String, raise name: String) -> GenerationError {
+        .rateLimited(
+            .init(
+                debugDescription: "the \(parts) of requests under way take all room for \(parts): "
+                    + "try again in a second, or raise \(name) in SystemLanguageModel.Resources",
+                limit: nil, retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
     }
 
     private static func told(_ error: GrammarError, _ text: String) -> any Error {

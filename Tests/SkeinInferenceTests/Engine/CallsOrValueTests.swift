@@ -38,7 +38,7 @@ import Testing
                 format, tools: TestTools.all, choice: choice, parallel: true,
                 beginsWithCalls: true, grammars: vocabulary.grammars,
                 tokenizer: vocabulary.tokenizer, limit: limit, idSeed: "request")
-            let grammar = try vocabulary.grammars.schema(Array(schema.utf8))
+            let grammar = try vocabulary.grammars.grammar(.schema(Array(schema.utf8)))
             let job = AnswerJob(
                 request: RequestID(number: 1), choice: 0, prompt: [1], maximumTokens: limit,
                 adapter: GenerationProjections(weights, adapter: nil), sampler: Sampler(),

@@ -60,11 +60,12 @@ import Testing
 
     @Test("a grammar that an answer finds too large is told with its place in the request")
     func grammars() {
-        let schema = AnswerForm.schema([], place: "response_format.json_schema.schema")
+        let schema = AnswerForm.form(
+            .schema([], .lenient), place: "response_format.json_schema.schema")
         let error = APIError(answer: GrammarError.tooComplex, schema)
         #expect(error == schema.problem(.tooComplex) && error.code == "invalid_schema")
         #expect(error.param == "response_format.json_schema.schema")
-        let words = AnswerForm.expression("a", place: "guided_regex")
+        let words = AnswerForm.form(.expression("a"), place: "guided_regex")
         let other = APIError(answer: GrammarError.tooComplex, words)
         #expect(other.param == "guided_regex" && other.message.contains("the expression"))
         #expect(APIError(answer: GrammarError.tooComplex, .text).param == "tools")
