@@ -224,7 +224,7 @@ let package = Package(
         room(
             "Serve",
             [
-                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinGrammar", "SkeinNetwork", "SkeinInference", "SkeinJSON",
             ]),
         room(

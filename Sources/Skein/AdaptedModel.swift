@@ -73,14 +73,14 @@ package struct AdaptedModel: Sendable {
     /// - Parameters:
     ///   - team: that packs them.
     ///   - check: called before each layer; what it throws ends the loading.
-    /// - Returns: the model, which is the adapter's base.
+    /// - Returns: the weights of the adapter's base.
     /// - Throws: `AdapterError.otherBase`; what `check` throws; `FormatError`.
-    package func hosted(
+    package func generationWeights(
         team: ComputeTeam, check: () throws -> Void = {}
-    ) throws -> HostedBase {
-        let base = try HostedBase(model, team: team, check: check)
+    ) throws -> GenerationWeights {
+        let weights = try GenerationWeights(model: model, team: team, check: check)
         try checkBase()
-        return base
+        return weights
     }
 
     /// Loads the weights for evaluation.

@@ -28,7 +28,7 @@ package enum AdapterComparison {
         _ adapters: (AdapterParameters, AdapterParameters), check: () throws -> Void
     ) throws -> Float {
         let ids = try tokens(of: model)
-        let weights = try model.hosted(team: team).weights
+        let weights = try model.generationWeights(team: team)
         func session(_ adapter: AdapterParameters) -> DecoderSession {
             DecoderSession(weights: weights, adapter: adapter, capacity: ids.count, team: team)
         }

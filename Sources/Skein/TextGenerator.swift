@@ -44,7 +44,7 @@ public final class TextGenerator: Sendable {
 
     private let adapted: AdaptedModel
     private let tokenizer: Tokenizer
-    private let base: HostedBase
+    private let weights: GenerationWeights
     private let turns = TaskTurns()
     private let threads: SharedTeam
 
@@ -59,14 +59,14 @@ public final class TextGenerator: Sendable {
     public init(
         model: Model, adapter: Adapter? = nil, machine: Machine = Machine()
     ) async throws {
-        (adapted, tokenizer, base) = try await OwnThread.run("skein-load") { flag in
+        (adapted, tokenizer, weights) = try await OwnThread.run("skein-load") { flag in
             try machine.check()
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
                 weights: .auto)
             return (
                 adapted, try adapted.tokenizer(),
-                try adapted.hosted(
+                try adapted.generationWeights(
                     team: ComputeTeam(threadCount: adapted.threads), check: flag.check)
             )
         }
@@ -129,9 +129,9 @@ public final class TextGenerator: Sendable {
                 remedy: "use a smaller maximumTokens or a shorter prompt")
         }
         try threads.use { team in
-            let generator = base.generator(
-                options.sampling, adapter: adapted.adapter, capacity: capacity,
-                stopTokens: tokenizer.endOfTurnIDs, team: team)
+            let generator = Generator(
+                adapted.model, weights, options.sampling, adapter: adapted.adapter,
+                capacity: capacity, stopTokens: tokenizer.endOfTurnIDs, team: team)
             // A character may span several tokens.
             var stream = TokenText(tokenizer)
             try generator.run(

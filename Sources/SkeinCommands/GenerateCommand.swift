@@ -184,8 +184,9 @@ struct GenerateCommand: Command {
             try options.grammar?.matcher($0, limit: prompt.maximumTokens)
         }
         let team = ComputeTeam(threadCount: adapted.threads)
-        let generator = try adapted.hosted(team: team).generator(
-            options.sampling, adapter: adapted.adapter,
+        let generator = Generator(
+            adapted.model, try adapted.generationWeights(team: team), options.sampling,
+            adapter: adapted.adapter,
             capacity: prompt.tokens.count + prompt.maximumTokens,
             stopTokens: tokenizer.endOfTurnIDs, tokenCount: tokenizer.usableCount, team: team,
             compute: options.compute, answerRows: matcher == nil ? 1 : Generator.forcedRows)

@@ -39,15 +39,11 @@ struct ServeCommand: Command {
     static let name = Option.optional(
         "name", .text("NAME"), absent: "the model file's name",
         "what requests call the base model")
-    static let maximumTokens = Option(
-        "max-tokens", .integer(1...1_048_576), default: "1024",
-        "tokens of an answer whose request does not say how many")
     static let drain = Option<Duration>(
         "drain", .duration, default: "30s",
         "how long answers under way may take after SIGTERM")
     static let noRequestLog = Option.flag("no-request-log", "do not log each request")
 
-    private static let host = HostOptions.table
     static let table = ArgumentTable(
         command: "serve",
         summary: "serves a model and its adapters to OpenAI clients",
@@ -57,9 +53,7 @@ struct ServeCommand: Command {
                 options: [
                     SharedFlags.model.description, name.description, adapters.description,
                     SharedFlags.anyBase.description, adapterRoot.description,
-                    host.maximumAdapters.description, host.maximumRank.description,
-                    follow.description,
-                ]),
+                ] + HostOptions.options.under(HostOptions.loaded) + [follow.description]),
             OptionGroup(
                 title: "who",
                 options: [
@@ -71,20 +65,12 @@ struct ServeCommand: Command {
                 title: "sampling, where a request does not say",
                 options: SamplingFlags.defaults),
             OptionGroup(
-                title: "how much",
-                options: [
-                    host.parallel.description, host.queue.description, host.context.description,
-                    maximumTokens.description, host.cacheType.description,
-                    host.cacheBytes.description,
-                    host.prefixBytes.description, host.grammarBytes.description,
-                    host.adapterBytes.description, drain.description,
-                ]),
+                title: HostOptions.room.title,
+                options: HostOptions.options.under(HostOptions.room) + [drain.description]),
             OptionGroup(
-                title: SharedFlags.machine.title,
-                options: [
-                    host.threads.description, host.compute.description,
-                    host.guesses.description, noRequestLog.description,
-                    SharedFlags.logFormat.description,
+                title: HostOptions.machine.title,
+                options: HostOptions.options.under(HostOptions.machine) + [
+                    noRequestLog.description, SharedFlags.logFormat.description,
                 ]),
         ],
         example: "skein serve --model model.gguf --adapter jargon=run",
@@ -112,7 +98,6 @@ struct ServeCommand: Command {
         options.follow = arguments[Self.follow]
         options.corsOrigin = arguments[Self.corsOrigin]
         options.allowedHosts = try arguments[Self.allowedHosts].map { try Self.hosts(in: $0) } ?? []
-        options.defaultTokens = arguments[Self.maximumTokens]
         options.sampling = SamplingFlags.defaults(arguments)
         options.chat = arguments.chat
         options.logsRequests = !arguments[Self.noRequestLog]

@@ -4,7 +4,6 @@ import SkeinFormats
 import SkeinInference
 import SkeinModels
 import SkeinNetwork
-import SkeinTensors
 import SkeinText
 import Synchronization
 
@@ -36,7 +35,6 @@ package final class OpenAIServer: Sendable {
         package var corsOrigin: String?
         /// Names of this server beside those of this machine.
         package var allowedHosts: [String] = []
-        package var defaultTokens = 1024
         /// How tokens are picked where a request does not say.
         package var sampling = SamplingWish()
         package var connections = 16384
@@ -94,7 +92,7 @@ package final class OpenAIServer: Sendable {
         if followed == served { throw ServeError.nameTaken(name: served, from: .followed) }
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
         let opened = try ModelHost.Opened(model, options.host, for: options.use)
-        opened.plan.log(log)
+        log.info(opened.plan.statement)
         let sampling = SamplingRule(options: options.sampling, model: SamplingWish(model.sampling))
         model.sampling.warning.map { log.warning($0) }
         let given = try GivenAdapters(
@@ -116,7 +114,7 @@ package final class OpenAIServer: Sendable {
             host.adapters, name: served,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count), root: root,
-                date: sources.date, remark: { remarks.say(of: $0) }))
+                remark: { remarks.say(of: $0) }))
         var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {
             for (name, admitted) in given.adapters {
@@ -136,7 +134,7 @@ package final class OpenAIServer: Sendable {
                 log.warning("\($0.explanation.place): \($0.explanation.what), so it does nothing")
             }
             let preparation = Preparation(
-                models: models, host: host, defaultTokens: options.defaultTokens,
+                models: models, host: host, defaultTokens: options.answerTokens,
                 sampling: sampling)
             let parts = ServeSite.Parts(
                 preparation: preparation, threads: threads,
@@ -213,28 +211,12 @@ package final class OpenAIServer: Sendable {
 
 extension OpenAIServer.Options {
     /// Room for a followed run's adapter and for a checkpoint that a request names beside those that may
-    /// be loaded, and for four grammars that are used in all their states.
+    /// be loaded.
     var use: HostUse {
         let hasAdapters = !adapters.isEmpty || adapterRoot != nil || follow != nil
-        var use = HostUse(
-            prefixBytes: 1 << 30, grammarBytes: 512 << 20,
+        return .server(
             adapters: hasAdapters ? max(host.maximumAdapters, adapters.count) + 2 : 0,
-            mustFitAll: true)
-        use.ownBytes = Limits.writingBytes
-        use.answerTokens = defaultTokens
-        return use
-    }
-}
-
-extension HostPlan {
-    func log(_ log: Log) {
-        log.info(
-            "memory: weights \(Figures.bytes(weightBytes)), activations and answers' JSON "
-                + "\(Figures.bytes(otherBytes)), keys and values up to "
-                + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
-                + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
-                + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)), "
-                + "adapters up to \(Figures.bytes(adapterBytes))")
+            ownBytes: Limits.writingBytes)
     }
 }
 

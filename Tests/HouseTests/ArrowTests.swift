@@ -35,7 +35,7 @@ struct ArrowTests {
             "Basics", "Formats", "Models", "Text", "Grammar", "Inference", "Macros", "JSON",
         ],
         "Serve": [
-            "Basics", "Tensors", "Formats", "Models", "Text", "Grammar", "Network", "Inference",
+            "Basics", "Formats", "Models", "Text", "Grammar", "Network", "Inference",
             "JSON",
         ],
         "Skein": [

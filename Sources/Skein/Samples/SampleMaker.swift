@@ -20,7 +20,7 @@ final class SampleMaker: SampleMaking {
     private struct Own {
         let team: ComputeTeam
         /// nil before the first samples.
-        var base: HostedBase?
+        var weights: GenerationWeights?
     }
 
     /// - Parameters:
@@ -29,13 +29,13 @@ final class SampleMaker: SampleMaking {
     init(job: TrainingJob, threads: Int? = nil) {
         self.job = job
         own = Mutex(
-            Own(team: ComputeTeam(threadCount: threads ?? SystemProcessors.usable), base: nil))
+            Own(team: ComputeTeam(threadCount: threads ?? SystemProcessors.usable), weights: nil))
     }
 
     /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
     static func bytes(of job: TrainingJob) -> Int {
         guard let longest = job.samplePrompts.map(\.ids.count).max() else { return 0 }
-        return HostedBase.byteCount(of: job.model, tokens: longest + mostTokens)
+        return Generator.byteCount(of: job.model, tokens: longest + mostTokens)
     }
 
     /// - Throws: `FormatError` when the weights cannot be read.
@@ -58,13 +58,13 @@ final class SampleMaker: SampleMaking {
         _ prompt: SamplePrompt, _ parameters: [Float], _ own: inout Own
     ) throws -> [Int32]? {
         let team = own.team
-        let loaded = try own.base ?? HostedBase(job.model, team: team)
-        own.base = loaded
+        let loaded = try own.weights ?? GenerationWeights(model: job.model, team: team)
+        own.weights = loaded
         let room = job.model.configuration.contextLength - prompt.ids.count
         let most = min(Self.mostTokens, room)
         // An adapter without a wish: always the most likely token.
-        let generator = loaded.generator(
-            adapter: AdapterParameters(shape: job.shape, values: parameters),
+        let generator = Generator(
+            job.model, loaded, adapter: AdapterParameters(shape: job.shape, values: parameters),
             capacity: prompt.ids.count + most, stopTokens: job.endOfTurnIDs, team: team)
         var tokens: [Int32] = []
         do {

@@ -32,6 +32,13 @@ extension OptionTable {
     }
 }
 
+extension [any AnyOption] {
+    /// Those that help lists under a heading.
+    package func under(_ heading: OptionHeading) -> [OptionDescription] {
+        map(\.description).filter { $0.heading == heading }
+    }
+}
+
 /// An option without its type.
 package protocol AnyOption: Sendable {
     var description: OptionDescription { get }

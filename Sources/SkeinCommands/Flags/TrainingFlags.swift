@@ -74,14 +74,10 @@ package enum TrainingFlags {
         + [
             OptionHeading.data, .adapter, .optimizer, .run, .localSteps, .reports, .machine,
             .cluster,
-        ].map {
-            heading in
-            let options = TrainingConfiguration.options.map(\.description).filter {
-                $0.heading == heading
-            }
-            return OptionGroup(
+        ].map { heading in
+            OptionGroup(
                 title: heading.title,
-                options: options + own(heading))
+                options: TrainingConfiguration.options.under(heading) + own(heading))
         }
 
     /// Options of the command line alone that stand under a heading of the run's.

@@ -41,13 +41,14 @@ package final class AdapterMemory: Sendable {
         return reservation
     }
 
-    /// The adapter takes the room that was kept for it.
+    /// The adapter takes the room that was kept for it. From now on its own bytes count, which are no more
+    /// than it announced: matrices that files hold in slices are joined.
     package func put(_ adapter: GenerationProjections, into reservation: Reservation) {
         entries.withLock { entries in
             guard let place = entries.firstIndex(where: { $0.owner === reservation }) else {
                 return
             }
-            entries[place].owner = adapter
+            entries[place] = Entry(owner: adapter, bytes: adapter.byteCount)
         }
     }
 

@@ -22,7 +22,7 @@ package struct HostedAdapter: Sendable {
 /// and `place` give is its caller's.
 package final class HostedAdapters: Sendable {
     /// Its metadata is read again when an adapter is.
-    package let base: HostedBase
+    package let model: ModelDirectory
     /// What a request without an adapter computes with.
     package let plain: GenerationProjections
     /// SHA-256 of the base's files.
@@ -31,29 +31,31 @@ package final class HostedAdapters: Sendable {
     package let memory: AdapterMemory
     private let rank: Int
     private let anyBase: Bool
-    private let date: @Sendable () -> Int
+    /// Seconds since 1970.
+    package let date: @Sendable () -> Int
     /// The latest used one last.
     private let entries = Mutex([HostedAdapter]())
 
     /// - Parameters:
-    ///   - base: to which they are added.
+    ///   - model: the base, to which they are added.
+    ///   - weights: of the base.
     ///   - digest: of its files.
     ///   - rank: the largest for which there is room.
     ///   - memory: of all adapters.
     ///   - anyBase: takes adapters that say that they were made for another base.
     ///   - date: seconds since 1970.
     package init(
-        _ base: HostedBase, digest: Background<SHA256.Digest>, rank: Int,
-        memory: AdapterMemory, anyBase: Bool,
+        _ model: ModelDirectory, _ weights: GenerationWeights,
+        digest: Background<SHA256.Digest>, rank: Int, memory: AdapterMemory, anyBase: Bool,
         date: @escaping @Sendable () -> Int
     ) {
-        self.base = base
+        self.model = model
         self.digest = digest
         self.rank = rank
         self.memory = memory
         self.anyBase = anyBase
         self.date = date
-        plain = GenerationProjections(base.weights, adapter: nil)
+        plain = GenerationProjections(weights, adapter: nil)
     }
 
     /// The adapters that stay, the latest used one last.
@@ -119,7 +121,7 @@ package final class HostedAdapters: Sendable {
     /// - Throws: `AdapterMemoryError`, `AdapterError.otherBase` with both hashes; what `LoadedAdapter`
     ///   throws.
     package func read(_ path: String) throws -> (LoadedAdapter, GenerationProjections) {
-        let admitted = try AdmittedAdapter(path, for: base.model, rank: rank) {
+        let admitted = try AdmittedAdapter(path, for: model, rank: rank) {
             try self.reserve($0)
         }
         if !anyBase { try admitted.adapter.check(base: digest.wait()) }
@@ -128,7 +130,7 @@ package final class HostedAdapters: Sendable {
 
     /// What requests compute with, in the room that was kept for it.
     package func place(_ admitted: AdmittedAdapter) -> GenerationProjections {
-        let projections = GenerationProjections(base.weights, adapter: admitted.adapter.parameters)
+        let projections = GenerationProjections(plain.weights, adapter: admitted.adapter.parameters)
         memory.put(projections, into: admitted.reservation)
         return projections
     }

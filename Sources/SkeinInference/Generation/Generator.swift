@@ -1,4 +1,7 @@
+import SkeinBasics
 import SkeinGrammar
+import SkeinModels
+import SkeinTensors
 
 /// Continues a prompt token by token.
 package struct Generator {
@@ -16,6 +19,40 @@ package struct Generator {
         self.sampler = sampler
         self.stopTokens = stopTokens
         self.tokenCount = tokenCount
+    }
+
+    /// With a session of its own; `SamplingRule` says what counts where the wish is silent.
+    ///
+    /// - Parameters:
+    ///   - model: the base.
+    ///   - weights: of the base.
+    ///   - wish: how tokens are picked.
+    ///   - adapter: nil for the base model alone.
+    ///   - capacity: tokens of prompt and answer together.
+    ///   - stopTokens: end the answer.
+    ///   - tokenCount: ids below it are tokens; nil: all are.
+    ///   - team: the threads that compute; no others use them meanwhile.
+    ///   - compute: precision of multiplying the prompt by the weights.
+    ///   - answerRows: tokens of an answer that are read together.
+    package init(
+        _ model: ModelDirectory, _ weights: GenerationWeights,
+        _ wish: SamplingWish = SamplingWish(), adapter: AdapterParameters?, capacity: Int,
+        stopTokens: Set<Int32>, tokenCount: Int? = nil, team: ComputeTeam,
+        compute: ComputeType = .fp32, answerRows: Int = 1
+    ) {
+        self.init(
+            session: DecoderSession(
+                weights: weights, adapter: adapter, capacity: capacity, team: team,
+                compute: compute, answerRows: answerRows),
+            sampler: SamplingRule(model: SamplingWish(model.sampling)).sampler(
+                for: wish, hasAdapter: adapter != nil),
+            stopTokens: stopTokens, tokenCount: tokenCount)
+    }
+
+    /// Bytes of the weights, and of one answer's keys and values.
+    package static func byteCount(of model: ModelDirectory, tokens: Int) -> Int {
+        model.weightBytes.saturatingPlus(
+            DecoderSession.cacheBytes(tokens, of: model.configuration))
     }
 
     /// Why a continuation ended.

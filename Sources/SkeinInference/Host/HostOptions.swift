@@ -7,54 +7,69 @@ import SkeinTensors
 /// bytes are MiB as text.
 package struct HostOptions: OptionTable {
     package let maximumAdapters = Option(
-        "max-adapters", .integer(1...1024), default: "16", "adapters that may be loaded at once")
+        "max-adapters", .integer(1...1024), default: "16", in: Self.loaded,
+        "adapters that may be loaded at once")
     package let maximumRank = Option(
-        "max-rank", .integer(Self.ranks), default: "64", "largest rank of an adapter")
+        "max-rank", .integer(Self.ranks), default: "64", in: Self.loaded,
+        "largest rank of an adapter")
     package let parallel = Option(
-        "parallel", .integer(Self.answers), default: "8", "answers that are decoded together")
+        "parallel", .integer(Self.answers), default: "8", in: Self.room,
+        "answers that are decoded together")
     package let queue = Option(
-        "queue", .integer(Self.waiting), default: "256",
+        "queue", .integer(Self.waiting), default: "256", in: Self.room,
         "requests that wait beyond those; more are refused with 429")
     package let context = Option.optional(
         "context", .integer(Self.contexts), absent: "the model's, at most \(Self.usualContext)",
+        in: Self.room,
         "tokens of a prompt and its answer together")
+    package let answerTokens = Option(
+        "max-tokens", .integer(1...1_048_576), default: "1024", in: Self.room,
+        "tokens of an answer whose request does not say how many")
     package let cacheType = Option<CacheType>(
-        "cache-type", .choice, default: "fp32",
+        "cache-type", .choice, default: "fp32", in: Self.room,
         "how keys and values are held: bf16 takes half of fp32's memory, int8 about a quarter")
     package let cacheBytes = Option.optional(
         "cache-memory", .mebibytes(1...Self.mostMebibytes),
-        absent: "enough for all, at most a quarter of what is free",
+        absent: "enough for all, at most a quarter of what is free", in: Self.room,
         "MiB of keys and values of all answers together")
     package let prefixBytes = Option.optional(
         "prefix-memory", .mebibytes(0...Self.mostMebibytes),
-        absent: "1024, at most an eighth of what is free",
+        absent: "\(Self.usualPrefixMebibytes), at most an eighth of what is free", in: Self.room,
         "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
     package let grammarBytes = Option.optional(
         "grammar-memory", .mebibytes(Self.leastGrammarMebibytes...Self.mostMebibytes),
-        absent: "512, at most an eighth of what is free",
+        absent: "\(Self.usualGrammarMebibytes), at most an eighth of what is free", in: Self.room,
         "MiB of schemas and their states; where others need all of it, another schema gets 429")
     package let adapterBytes = Option.optional(
         "adapter-memory", .mebibytes(1...Self.mostMebibytes),
         absent: "enough for --max-adapters of --max-rank, at most what the rest leaves",
+        in: Self.room,
         "MiB of adapters that are loaded or that requests still use; a request for another one gets "
             + "429")
-    package let threads = Option.threads()
+    package let threads = Option.threads(in: Self.machine)
     package let compute = Option<ComputeType>(
-        "compute", .choice, default: "fp32",
+        "compute", .choice, default: "fp32", in: Self.machine,
         "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
             + "with bf16 instructions")
     package let guesses = Option(
-        "speculation", .onOff, default: "on",
+        "speculation", .onOff, default: "on", in: Self.machine,
         "guess the next tokens from the prompt and check them together; changes no answer")
 
     package static let table = HostOptions()
     package static let options = list(table)
+
+    // As `skein serve --help` groups them.
+    package static let loaded = OptionHeading("what")
+    package static let room = OptionHeading("how much")
+    package static let machine = OptionHeading("machine")
 
     package static let answers = 1...256
     package static let waiting = 0...65536
     package static let contexts = 16...1_048_576
     package static let ranks = 1...1024
     package static let leastGrammarMebibytes = 16
+    static let usualPrefixMebibytes = 1024
+    static let usualGrammarMebibytes = 512
     private static let mostMebibytes = 1_048_576
     /// What people talk about at once, and not the memory of the longest rows.
     static let usualContext = 4096

@@ -1,31 +1,28 @@
 import SkeinBasics
 import SkeinModels
+import SkeinTensors
 
 /// Who hosts a model: what it takes where nothing is set, and what must fit before it begins.
 package struct HostUse: Sendable {
-    /// Bytes of the prefix cache, and of compiled schemas; an eighth of what is free if that is less.
-    package var prefixBytes: Int
-    package var grammarBytes: Int
     /// Adapters of the largest rank for which there is room; 0: there can be none.
-    package var adapters: Int
+    let adapters: Int
     /// Bytes that the program itself needs beside the model.
-    package var ownBytes = 0
-    /// Tokens of an answer whose keys and values must have room.
-    package var answerTokens = Int.max
-    /// A server states all that it may ever take, and begins if it fits: adapters have what the rest
-    /// leaves, and a context is as long as it was asked for. A program that has more to do begins if one
-    /// answer fits, with no more of what is free for adapters than a quarter, and with the model's context
-    /// if that is shorter.
-    package var mustFitAll: Bool
+    let ownBytes: Int
+    let mustFitAll: Bool
+    /// By which the usual bytes of the prefix cache and of compiled schemas are divided.
+    let divisor: Int
 
-    package init(
-        prefixBytes: Int, grammarBytes: Int, adapters: Int, mustFitAll: Bool
-    ) {
-        self.prefixBytes = prefixBytes
-        self.grammarBytes = grammarBytes
-        self.adapters = adapters
-        self.mustFitAll = mustFitAll
+    /// A server states all that it may ever take, and begins if it fits: adapters have what the rest
+    /// leaves, and a context is as long as it was asked for.
+    package static func server(adapters: Int, ownBytes: Int) -> HostUse {
+        HostUse(adapters: adapters, ownBytes: ownBytes, mustFitAll: true, divisor: 1)
     }
+
+    /// A program that has more to do begins if one answer fits, with no more of what is free for adapters
+    /// than a quarter, and with the model's context if that is shorter. Adapters are read when they are
+    /// wanted, and find out then whether there is room.
+    package static let program = HostUse(
+        adapters: 4, ownBytes: 0, mustFitAll: false, divisor: 2)
 }
 
 /// What a host will hold, stated before anything is loaded.
@@ -72,13 +69,15 @@ package struct HostPlan: Sendable {
         } else if let free {
             batch.cacheBytes = max(min(batch.cacheBytes, free / 4), whole)
         }
-        let one = batch.sequenceBytes(min(batch.context, use.answerTokens), of: configuration)
+        let one = batch.sequenceBytes(min(batch.context, options.answerTokens), of: configuration)
         guard batch.cacheBytes >= one else {
             throw .cacheTooSmall(bytes: batch.cacheBytes, needed: one)
         }
-        let share = free.map { $0 / 8 } ?? .max
-        prefixBytes = options.prefixBytes ?? min(use.prefixBytes, share)
-        grammarBytes = options.grammarBytes ?? min(use.grammarBytes, share)
+        func usual(_ mebibytes: Int) -> Int {
+            min((mebibytes << 20) / use.divisor, free.map { $0 / 8 } ?? .max)
+        }
+        prefixBytes = options.prefixBytes ?? usual(HostOptions.usualPrefixMebibytes)
+        grammarBytes = options.grammarBytes ?? usual(HostOptions.usualGrammarMebibytes)
         otherBytes =
             batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
             + use.ownBytes
@@ -105,5 +104,15 @@ package struct HostPlan: Sendable {
     package var totalBytes: Int {
         [batch.cacheBytes, prefixBytes, grammarBytes, adapterBytes]
             .reduce(weightBytes + otherBytes) { $0.saturatingPlus($1) }
+    }
+
+    /// A line for a log.
+    package var statement: String {
+        "memory: weights \(Figures.bytes(weightBytes)), activations and answers' JSON "
+            + "\(Figures.bytes(otherBytes)), keys and values up to "
+            + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
+            + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
+            + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)), "
+            + "adapters up to \(Figures.bytes(adapterBytes))"
     }
 }

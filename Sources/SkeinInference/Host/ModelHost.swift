@@ -49,7 +49,7 @@ package final class ModelHost: Sendable {
     /// Bytes of the longest token.
     package let longestToken: Int
 
-    package var model: ModelDirectory { adapters.base.model }
+    package var model: ModelDirectory { adapters.model }
     /// Tokens of prompt and answer together.
     package var context: Int { plan.batch.context }
 
@@ -88,8 +88,8 @@ package final class ModelHost: Sendable {
             TokenVocabulary(tokens: written), count: Self.keptGrammars,
             byteLimit: plan.grammarBytes)
         adapters = HostedAdapters(
-            HostedBase(model, weights: engine.weights), digest: opened.digest,
-            rank: plan.batch.rank, memory: opened.memory, anyBase: anyBase, date: date)
+            model, engine.weights, digest: opened.digest, rank: plan.batch.rank,
+            memory: opened.memory, anyBase: anyBase, date: date)
     }
 
     /// Bytes of a text whose tokens may fit: some normalizers make it shorter. Texts that are longer are

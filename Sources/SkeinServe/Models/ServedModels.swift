@@ -13,8 +13,6 @@ package final class ServedModels: Sendable {
         /// Adapters at once, those given at the start included.
         var adapters = 16
         var root: AdapterRoot?
-        /// Seconds since 1970.
-        var date: @Sendable () -> Int = ServeSources().date
         /// Hears of each adapter that is read for a request, and of the first of a run that is followed.
         var remark: @Sendable (LoadedAdapter) -> Void = { _ in }
     }
@@ -37,8 +35,8 @@ package final class ServedModels: Sendable {
         self.adapters = adapters
         self.settings = settings
         base = ServedModel(
-            id: name, root: FilePath.name(of: adapters.base.model.path), parent: nil,
-            created: settings.date(), step: nil, projections: adapters.plain)
+            id: name, root: FilePath.name(of: adapters.model.path), parent: nil,
+            created: adapters.date(), step: nil, projections: adapters.plain)
         named.withLock { $0 = [base] }
     }
 
@@ -152,7 +150,7 @@ package final class ServedModels: Sendable {
         _ name: String, _ path: String, _ projections: GenerationProjections, step: Int? = nil
     ) -> ServedModel {
         ServedModel(
-            id: name, root: shown(path), parent: base.id, created: settings.date(), step: step,
+            id: name, root: shown(path), parent: base.id, created: adapters.date(), step: step,
             projections: projections)
     }
 

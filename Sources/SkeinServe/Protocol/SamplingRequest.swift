@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinFormats
 import SkeinGrammar
 import SkeinInference
@@ -38,7 +39,7 @@ struct SamplingRequest: Sendable {
         wish.presence = try fields.number("presence_penalty", counted) ?? 0
         wish.frequency = try fields.number("frequency_penalty", counted) ?? 0
         guard wish.repetition.map({ $0 > 0 }) ?? true else {
-            throw fields.wrong("repetition_penalty", "above 0 and at most 100")
+            throw fields.wrong("repetition_penalty", SamplingRange.repetitionPenalty.text)
         }
         if let seed = try fields.integer("seed", Int.min...Int.max) {
             wish.seed = UInt64(bitPattern: Int64(seed))

@@ -39,7 +39,7 @@ final class LoadedModel: Sendable {
         }
         let opened: ModelHost.Opened
         do {
-            opened = try ModelHost.Opened(directory, resources.options, for: .sessions)
+            opened = try ModelHost.Opened(directory, resources.options, for: .program)
         } catch HostError.memory(let needed, let available) {
             // A context is cut, and one reply always has room: nothing else can be refused.
             throw ModelFlaw.memory(path: path, needed: needed, available: available)
@@ -101,23 +101,20 @@ final class LoadedModel: Sendable {
         do {
             return try host.adapters.adapter(adapter.path, at: adapter.path).projections
         } catch {
+            let text: String
             switch error {
-            case AdapterMemoryError.full: throw error
+            case AdapterMemoryError.full, is AdapterError: throw error
             case AdapterMemoryError.rankTooLarge(_, let rank, let limit):
-                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
-                    .init(
-                        debugDescription: "the adapter's rank is \(rank), and there is room for "
-                            + "\(limit) (\(adapter.path)): raise maximumRank in "
-                            + "SystemLanguageModel.Resources"))
+                text =
+                    "the adapter's rank is \(rank), and there is room for \(limit) "
+                    + "(\(adapter.path)): raise maximumRank in SystemLanguageModel.Resources"
             case AdapterMemoryError.tooLarge(let bytes, let limit):
-                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(
-                    .init(
-                        debugDescription: "the adapter takes \(bytes) bytes, and all adapters may "
-                            + "take \(limit) (\(adapter.path)): raise adapterBytes in "
-                            + "SystemLanguageModel.Resources"))
-            case is AdapterError: throw error
-            default: throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
+                text =
+                    "the adapter takes \(bytes) bytes, and all adapters may take \(limit) "
+                    + "(\(adapter.path)): raise adapterBytes in SystemLanguageModel.Resources"
+            default: text = ErrorText.of(error)
             }
+            throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(debugDescription: text))
         }
     }
 

@@ -39,7 +39,7 @@ struct ModelFacts: Sendable {
         let plan: HostPlan?
         do {
             plan = try HostPlan(
-                model, SystemLanguageModel.Resources().options, for: .sessions, usable: nil)
+                model, SystemLanguageModel.Resources().options, for: .program, usable: nil)
         } catch {
             // What cannot be hosted takes the memory of its weights at least; loading it says why.
             plan = nil

@@ -72,10 +72,3 @@ extension SystemLanguageModel {
         }
     }
 }
-
-extension HostUse {
-    /// A program has memory of its own. Adapters are read when they are wanted, and find out then whether
-    /// there is room.
-    static let sessions = HostUse(
-        prefixBytes: 512 << 20, grammarBytes: 256 << 20, adapters: 4, mustFitAll: false)
-}

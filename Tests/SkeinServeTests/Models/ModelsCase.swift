@@ -38,7 +38,7 @@ struct ModelsCase {
         let remarks = AdapterRemarks(model: model, chat: ChatTemplateSettings(), log: log)
         served = try ServedModels(
             HostedAdapters(
-                HostedBase(model, team: ComputeTeam(threadCount: 1)),
+                model, GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
                 digest: Background("skein-hash") { [model] in model.contentDigest() }, rank: 64,
                 memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2),
                 anyBase: false, date: ServeSources().date),

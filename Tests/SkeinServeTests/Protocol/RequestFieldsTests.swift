@@ -131,7 +131,7 @@ import Testing
     func limits() throws {
         try ServeCase.run {
             $0.context = 64
-            $0.defaultTokens = 3
+            $0.answerTokens = 3
         } with: { server in
             func count(_ fields: String) throws -> Int {
                 let answer = try server.complete(

@@ -210,7 +210,7 @@ import Testing
         // Room for one short row alone.
         try ServeCase.run {
             $0.cacheBytes = 200_000
-            $0.defaultTokens = 16
+            $0.answerTokens = 16
         } with: { server in
             let good = try server.client()
             try server.send(
@@ -303,7 +303,7 @@ import Testing
         // Room for short rows alone; one after another.
         try ServeCase.run {
             $0.cacheBytes = 200_000
-            $0.defaultTokens = 16
+            $0.answerTokens = 16
             $0.parallel = 1
         } with: { server in
             let long = Array(repeating: 40, count: 490)

@@ -13,7 +13,7 @@ import Testing
         var options = OpenAIServer.Options(listen: "127.0.0.1:0")
         options.threads = 2
         options.context = 64
-        options.defaultTokens = 16
+        options.answerTokens = 16
         options.cacheBytes = 16 << 20
         options.prefixBytes = 2 << 20
         options.grammarBytes = 1 << 20

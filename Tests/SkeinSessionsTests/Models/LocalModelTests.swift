@@ -229,7 +229,7 @@ struct LocalModelTests {
             let resources = SystemLanguageModel.Resources()
             #expect {
                 try HostPlan(
-                    tiny.directoryModel, resources.options, for: .sessions, usable: 1 << 20)
+                    tiny.directoryModel, resources.options, for: .program, usable: 1 << 20)
             } throws: { error in
                 guard case HostError.memory(let needed, let available)? = error as? HostError else {
                     return false
