@@ -17,20 +17,7 @@ package final class AnswerEngine: Sendable {
         package var guesses: Bool
         /// How many owners there may be. As long as answers of fewer are being decoded, each of those
         /// leaves room for one answer.
-        package var owners: Int
-
-        package init(
-            model: ModelDirectory, plan: BatchPlan, threads: Int, tokenizer: Tokenizer,
-            prefixes: PrefixCache?, guesses: Bool, owners: Int = 1
-        ) {
-            self.model = model
-            self.plan = plan
-            self.threads = threads
-            self.tokenizer = tokenizer
-            self.prefixes = prefixes
-            self.guesses = guesses
-            self.owners = owners
-        }
+        package var owners = 1
     }
 
     /// What others may know of the engine at any time.

@@ -12,44 +12,23 @@ package struct TokenRecord: Sendable, Equatable {
     package struct Alternative: Sendable, Equatable {
         package var token: Int32
         package var logprob: Float
-
-        package init(token: Int32, logprob: Float) {
-            self.token = token
-            self.logprob = logprob
-        }
     }
 
     package var token: Int32
     /// nil: the first token of a prompt. 0 where there was no choice.
     package var logprob: Float?
     /// The likeliest tokens, as many as were asked for, the likeliest first.
-    package var top: [Alternative]
-
-    package init(token: Int32, logprob: Float?, top: [Alternative] = []) {
-        self.token = token
-        self.logprob = logprob
-        self.top = top
-    }
+    package var top: [Alternative] = []
 }
 
 /// What an answer gained in a step.
 package struct AnswerPiece: Sendable {
-    package var text: String
+    package var text = ""
     /// Only when log-probabilities are wanted.
-    package var tokens: [TokenRecord]
+    package var tokens: [TokenRecord] = []
     /// Those of the prompt, likewise.
-    package var promptTokens: [TokenRecord]
-    package var tools: [ToolEvent]
-
-    package init(
-        text: String = "", tokens: [TokenRecord] = [], promptTokens: [TokenRecord] = [],
-        tools: [ToolEvent] = []
-    ) {
-        self.text = text
-        self.tokens = tokens
-        self.promptTokens = promptTokens
-        self.tools = tools
-    }
+    package var promptTokens: [TokenRecord] = []
+    package var tools: [ToolEvent] = []
 
     package var isEmpty: Bool {
         text.isEmpty && tokens.isEmpty && promptTokens.isEmpty && tools.isEmpty
@@ -70,12 +49,6 @@ package struct AnswerEvent: Sendable {
     package let request: RequestID
     package let choice: Int
     package let content: Content
-
-    package init(request: RequestID, choice: Int, content: Content) {
-        self.request = request
-        self.choice = choice
-        self.content = content
-    }
 
     package var isFailure: Bool {
         if case .failed = content { true } else { false }
@@ -104,13 +77,4 @@ package struct AnswerEnd: Sendable, Equatable {
     /// Tokens of the prompt that were not computed.
     package var cachedTokens: Int
     package var answerTokens: Int
-
-    package init(
-        reason: FinishReason, promptTokens: Int, cachedTokens: Int, answerTokens: Int
-    ) {
-        self.reason = reason
-        self.promptTokens = promptTokens
-        self.cachedTokens = cachedTokens
-        self.answerTokens = answerTokens
-    }
 }

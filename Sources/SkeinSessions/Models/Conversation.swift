@@ -45,17 +45,6 @@ package struct ReplyRequest: Sendable {
 
     /// What one model is adapted with.
     package typealias Adapter = SystemLanguageModel.Adapter
-
-    package init(
-        conversation: Conversation, form: Form, sampler: Sampler, maximumTokens: Int?,
-        adapter: Adapter?
-    ) {
-        self.conversation = conversation
-        self.form = form
-        self.sampler = sampler
-        self.maximumTokens = maximumTokens
-        self.adapter = adapter
-    }
 }
 
 /// What comes of a reply, in its order.
@@ -80,16 +69,6 @@ package struct ReplyEnd: Sendable, Equatable {
     package var replyTokens: Int
     /// Tokens that the reply could have had.
     package var tokenLimit: Int
-
-    package init(
-        isCutShort: Bool, promptTokens: Int, cachedTokens: Int, replyTokens: Int, tokenLimit: Int
-    ) {
-        self.isCutShort = isCutShort
-        self.promptTokens = promptTokens
-        self.cachedTokens = cachedTokens
-        self.replyTokens = replyTokens
-        self.tokenLimit = tokenLimit
-    }
 }
 
 /// What makes replies for sessions: a model of this machine (`LoadedModel`), or a script in tests.

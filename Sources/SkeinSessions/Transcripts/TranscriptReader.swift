@@ -189,36 +189,31 @@ extension TranscriptReader {
     private static func toolDefinition(
         _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ToolDefinition {
-        let object = try CodedObject(value, at: place, required: ["type", "function"])
-        guard try object.text("type") == "function" else {
-            throw object.wrong("type", "function")
-        }
-        let definition = try object.value("function") { value, place throws(TranscriptError) in
-            let inner = try CodedObject(
-                value, at: place, required: ["name", "description", "parameters"])
-            return Transcript.ToolDefinition(
-                name: try inner.requiredText("name"),
-                description: try inner.requiredText("description"),
-                parameters: try schema("parameters", of: inner))
-        }
-        guard let definition else { throw .missingKey(name: "function", place: place) }
-        return definition
+        let function = try content(
+            of: "function", value, at: place, required: ["name", "description", "parameters"])
+        return Transcript.ToolDefinition(
+            name: try function.requiredText("name"),
+            description: try function.requiredText("description"),
+            parameters: try schema("parameters", of: function))
     }
 
     private static func responseFormat(
         _ value: JSONValue, at place: String
     ) throws(TranscriptError) -> Transcript.ResponseFormat {
-        let object = try CodedObject(value, at: place, required: ["type", "jsonSchema"])
-        guard try object.text("type") == "jsonSchema" else {
-            throw object.wrong("type", "jsonSchema")
-        }
-        let format = try object.value("jsonSchema") { value, place throws(TranscriptError) in
-            let inner = try CodedObject(value, at: place, required: ["name", "schema"])
-            return Transcript.ResponseFormat(
-                name: try inner.requiredText("name"), schema: try schema("schema", of: inner))
-        }
-        guard let format else { throw .missingKey(name: "jsonSchema", place: place) }
-        return format
+        let format = try content(
+            of: "jsonSchema", value, at: place, required: ["name", "schema"])
+        return Transcript.ResponseFormat(
+            name: try format.requiredText("name"), schema: try schema("schema", of: format))
+    }
+
+    /// What an object of a type has under the type's name: an object of these keys.
+    private static func content(
+        of type: String, _ value: JSONValue, at place: String, required: [String]
+    ) throws(TranscriptError) -> CodedObject {
+        let object = try CodedObject(value, at: place, required: ["type", type])
+        guard try object.text("type") == type else { throw object.wrong("type", type) }
+        guard let inner = object[type] else { throw .missingKey(name: type, place: place) }
+        return try CodedObject(inner, at: object.place(of: type), required: required)
     }
 
     private static func schema(
