@@ -172,8 +172,8 @@ class CrowdWork(Work):
         self.model = None
         super().__init__(options)
 
-    def fetched(self, script):
-        path = super().fetched(script)
+    def printed(self, script, *words):
+        path = super().printed(script, *words)
         if script != "fetch-model":
             return path
         self.model = self.path("tiny.gguf")

@@ -86,7 +86,7 @@ class Work:
     def prepare(self, options):
         self.iterations = int(options[options.index("--iterations") + 1])
         self.options = NAMED + options + [
-            "--model", self.fetched("fetch-model"), "--data", self.fetched("fetch-data"),
+            "--model", self.printed("fetch-model"), "--data", self.printed("fetch-data"),
         ]
         alone = self.path("alone")
         done = subprocess.run(
@@ -96,10 +96,10 @@ class Work:
         self.hash = self.adapter("alone")
         say(f"skein train in one process: {self.hash}")
 
-    def fetched(self, script):
-        out = subprocess.run(
-            [str(ROOT / "Scripts" / script)], check=True, stdout=subprocess.PIPE, text=True).stdout
-        return out.strip().splitlines()[-1]
+    def printed(self, script, *words):
+        """The last line that a script prints: a path."""
+        return subprocess.run(
+            [ROOT / "Scripts" / script, *words], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
 
     def path(self, name):
         return os.path.join(self.folder, name)

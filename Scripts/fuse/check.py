@@ -1,6 +1,6 @@
 """Fused models beside base and adapter, transformers + PEFT and llama.cpp. Run by Scripts/check-fuse.
 
-usage: check.py SKEIN MODEL.gguf DIRECTORY LLAMA_PYTHON [--seed N] [--family NAME ...] [--only smollm2|families]
+usage: check.py SKEIN MODEL.gguf DIRECTORY [--seed N] [--family NAME ...] [--only smollm2|families]
 DIRECTORY has rows.jsonl.
 """
 
@@ -61,7 +61,7 @@ class Skein:
         return found["ids"].long(), found["logits"]
 
 
-def smollm2(skein, model, llama):
+def smollm2(skein, model):
     rows, run = os.path.join(skein.directory, "rows.jsonl"), os.path.join(skein.directory, "run")
     modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
     skein("train", "--config", NAMED, "--model", model, "--data", rows, "--output", run, "--iterations", "8",
@@ -83,10 +83,10 @@ def smollm2(skein, model, llama):
     with torch.no_grad():
         found = theirs(ids[None]).logits[0]
     require("logits in transformers, relative", ((found - logits).abs().max() / logits.abs().max()).item(), 2e-5)
-    greedy(skein, model, adapter, llama)
+    greedy(skein, model, adapter)
 
 
-def greedy(skein, model, adapter, llama):
+def greedy(skein, model, adapter):
     """Whether llama.cpp goes on as Skein does, from the same file."""
     ids = [json.loads(line)["ids"] for line in skein("tokenize", "--model", model, "--json", *PROMPTS).splitlines()]
     prompts = os.path.join(skein.directory, "prompts.json")
@@ -98,7 +98,7 @@ def greedy(skein, model, adapter, llama):
             "generate", "--model", path, "--raw", "--prompt", prompt, "--max-tokens", str(GREEDY), "--temperature",
             "0", "--json"))["tokens"] for prompt in PROMPTS]
         done = subprocess.run(
-            [llama, os.path.join(HERE, "llama.py"), path, str(GREEDY), prompts], capture_output=True, text=True)
+            [sys.executable, os.path.join(HERE, "llama.py"), path, str(GREEDY), prompts], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"llama.cpp does not read {path}:\n{done.stderr[-2000:]}")
         theirs = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
@@ -168,7 +168,7 @@ def family(skein, name, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("skein", "model", "directory", "llama"):
+    for name in ("skein", "model", "directory"):
         parser.add_argument(name)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--family", action="append")
@@ -176,7 +176,7 @@ def main():
     options = parser.parse_args()
     skein = Skein(options.skein, options.directory)
     if options.only != "families" and not options.family:
-        smollm2(skein, options.model, options.llama)
+        smollm2(skein, options.model)
     if options.only != "smollm2":
         for name in options.family or draw.FAMILIES:
             family(skein, name, options.seed)

@@ -1,7 +1,6 @@
 """Writes Tests/Fixtures/tables: Parquet files as pyarrow writes them, and the same rows as JSON lines.
 
-    python3 -m venv /tmp/pa && /tmp/pa/bin/pip install pyarrow==26.0.1
-    /tmp/pa/bin/python Scripts/tables/parquet-fixtures.py [FOLDER]
+    "$(Scripts/lib/environment light)" Scripts/tables/parquet-fixtures.py [FOLDER]
 
 Rows are a function of their number, so that the files are the same each time; those that are encrypted
 have keys drawn at random.
