@@ -6,11 +6,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 
-from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+SCRIPTS = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(SCRIPTS, "lib"), os.path.join(SCRIPTS, "clients")]
+sys.dont_write_bytecode = True
+import served
+from browser import check, check_width, chromium, end, show, violations, wait, watched
 
 SKEIN, MODEL, ADAPTER, DIRECTORY = sys.argv[1:5]
 IMAGES = sys.argv[5] if len(sys.argv) > 5 else ""
@@ -18,45 +19,14 @@ NAME = "jargon"
 QUESTION = "What is a fork bomb?"
 HOSTILE = "<img src=x onerror=\"document.title='broken into'\"><script>document.title='broken into'</script>\u2028**bold** é世🦢"
 LONG = "Count from one to five hundred in words, and list each number on a line of its own."
-failures = []
 
 
-def check(holds, words):
-    print(("ok   " if holds else "FAIL ") + words, flush=True)
-    if not holds:
-        failures.append(words)
+class Server(served.Server):
+    def __init__(self, *words):
+        super().__init__(SKEIN, MODEL, "--adapter", f"{NAME}={ADAPTER}", *words)
+        self.url += "/"
 
-
-def wait(words, condition, seconds=180):
-    """Waits for something that happens sooner or later."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    check(False, f"{words}: not within {seconds} s")
-    return False
-
-
-class Server:
-    """A `skein serve`, stopped by its own pid."""
-
-    def __init__(self, name, *words):
-        path = os.path.join(DIRECTORY, name + ".log")
-        with open(path, "wb") as log:
-            arguments = [SKEIN, "serve", "--model", MODEL, "--adapter", f"{NAME}={ADAPTER}", "--listen", "127.0.0.1:0", *words]
-            self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=log)
-
-        def url():
-            with open(path, "rb") as file:
-                found = re.search(rb"listening on (http://[0-9.:]+)", file.read())
-            return found.group(1).decode() + "/" if found else None
-
-        if not wait("the server listens", lambda: url() or self.process.poll() is not None) or not url():
-            sys.exit("the server does not start: " + open(path, errors="replace").read())
-        self.url = url()
-
-    def stop(self):
+    def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
         try:
             check(self.process.wait(30) in (0, -signal.SIGTERM), "the server ends with SIGTERM")
@@ -65,13 +35,9 @@ class Server:
             self.process.kill()
             self.process.wait()
 
-    def ask(self, path, body=None):
-        request = urllib.request.Request(self.url + path, body and json.dumps(body).encode(), {"Content-Type": "application/json"})
-        return json.load(urllib.request.urlopen(request, timeout=300))
-
     def answer(self, model, messages, **options):
         """What the API says without streaming: text, finish_reason."""
-        choice = self.ask("v1/chat/completions", {"model": model, "messages": messages, **options})["choices"][0]
+        choice = self.post("v1/chat/completions", {"model": model, "messages": messages, **options})["choices"][0]
         return choice["message"]["content"], choice["finish_reason"]
 
 
@@ -80,11 +46,8 @@ class Chat:
 
     def __init__(self, browser, server):
         self.server = server
-        self.page = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme="light").new_page()
-        self.problems, self.requests = [], []
-        self.page.on("console", lambda message: self.problems.append(message.text) if message.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        context = browser.new_context(viewport={"width": 1200, "height": 900}, color_scheme="light")
+        self.page, self.problems, self.requests = watched(context.new_page())
         self.response = self.page.goto(server.url)
 
     def loaded(self):
@@ -145,7 +108,7 @@ def talk(browser, server):
     page = chat.page
     check("require-trusted-types-for" in chat.response.headers.get("content-security-policy", ""), "the page comes with its policy")
     chat.loaded()
-    models = server.ask("v1/models")["data"]
+    models = json.loads(server.get("v1/models"))["data"]
     listed = page.evaluate("() => [...document.querySelectorAll('#model option')].map(one => one.value)")
     check(listed == [one["id"] for one in models], f"the page lists the models {listed}")
     base = next(one["id"] for one in models if one["parent"] is None)
@@ -245,20 +208,17 @@ def looks(page):
     for scheme, size, name in (("light", (1100, 720), "chat-page"), ("dark", (1100, 720), "chat-page-dark"),
                                ("light", (390, 844), "chat-page-phone-light"), ("dark", (390, 844), "chat-page-phone"),
                                ("light", (320, 256), "chat-page-zoomed")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": size[0], "height": size[1]})
+        show(page, scheme, *size)
         for is_open in (True, False):
             page.evaluate("isOpen => { document.getElementById('settings').open = isOpen; }", is_open)
-            width = page.evaluate("() => document.documentElement.scrollWidth")
             words = name + (", settings" if is_open else "")
-            check(width <= size[0], f"{words}: nothing is wider than the screen ({width} of {size[0]})")
-            found = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in Axe().run(page)["violations"]]
+            check_width(page, size[0], words)
+            found = violations(page)
             check(not found, f"{words}: axe-core finds nothing {found}")
         if IMAGES and name in ("chat-page", "chat-page-phone"):
             page.evaluate("() => { for (const log of document.querySelectorAll('.log')) log.scrollTop = 0; }")
             page.screenshot(path=f"{IMAGES}/{name}.png")
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1200, "height": 900})
+    show(page, "light", 1200, 900)
 
 
 def schema(chat):
@@ -378,14 +338,13 @@ def locked(browser):
     path = os.path.join(DIRECTORY, "api-key")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(secret + "\n")
-    server = Server("locked", "--api-key-file", path)
-    try:
+    with Server("--api-key-file", path) as server:
         chat = Chat(browser, server)
         page = chat.page
         asks = lambda: page.is_visible("#ask")
         check(wait("the page asks", asks), "without a key the page asks for it: " + page.inner_text("#ask-why"))
         check(page.evaluate("() => document.activeElement.id") == "key", "and the keyboard is there")
-        check(not Axe().run(page)["violations"], "the form: axe-core finds nothing")
+        check(not violations(page), "the form: axe-core finds nothing")
         for wrong in ("wrong", "sécret\u2026"):
             page.fill("#key", wrong)
             page.press("#key", "Enter")
@@ -415,19 +374,10 @@ def locked(browser):
         page.click("#forget")
         check(wait("it asks", asks) and page.evaluate("() => sessionStorage.length") == 0, "a key can be forgotten")
         chat.quiet("a locked server", r"Failed to load resource: the server responded with a status of 401")
-    finally:
-        server.stop()
 
 
-server = Server("server")
-try:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
-        talk(browser, server)
-        trouble(browser, server)
-        locked(browser)
-        browser.close()
-finally:
-    server.stop()
-print(f"{len(failures)} failures" if failures else "all holds")
-sys.exit(1 if failures else 0)
+with Server() as server, chromium() as browser:
+    talk(browser, server)
+    trouble(browser, server)
+    locked(browser)
+end()

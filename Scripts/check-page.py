@@ -4,56 +4,35 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-import time
 import urllib.request
 
-from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+sys.dont_write_bytecode = True
+from browser import check, check_looks, chromium, end, said, wait, watched
 
 SKEIN, MODEL, DIRECTORY = sys.argv[1:4]
 IMAGES = sys.argv[4] if len(sys.argv) > 4 else ""
 OUT = os.path.join(DIRECTORY, "run")
 NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "named.json")
 CURVES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second", "seconds", "workers")
-failures = []
-
-
-def check(holds, words):
-    print(("ok   " if holds else "FAIL ") + words, flush=True)
-    if not holds:
-        failures.append(words)
-
-
-def wait(words, condition, seconds=300):
-    """Waits for something that happens sooner or later."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.2)
-    check(False, f"{words}: not within {seconds} s")
-    return False
 
 
 class Run:
     """A coordinator and its workers, each stopped by its own pid."""
 
     def __init__(self):
-        self.log = open(os.path.join(DIRECTORY, "coordinator.log"), "wb+")
+        log = os.path.join(DIRECTORY, "coordinator.log")
         words = ["coordinator", "--config", NAMED, "--listen", "127.0.0.1:0", "--status", "127.0.0.1:0", "--model", MODEL,
                  "--data", f"{DIRECTORY}/rows.jsonl", "--output", OUT, "--epochs", "2", "--max-length", "192", "--micro-batch-tokens", "128",
                  "--batch-size", "4", "--patience", "300s", "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are\u2028you?</b>"]
-        self.coordinator = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=self.log)
+        with open(log, "wb") as file:
+            self.coordinator = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=file)
         self.workers = {}
-        wait("the coordinator listens", lambda: self.found(rb"listening on (\S+)") and self.found(rb"status: (\S+)"))
-        self.address, self.url = self.found(rb"listening on (\S+)"), self.found(rb"status: (\S+)")
-
-    def found(self, pattern):
-        with open(self.log.name, "rb") as file:
-            match = re.search(pattern, file.read())
-        return match.group(1).decode() if match else None
+        wait("the coordinator listens", lambda: said(log, r"listening on (\S+)") and said(log, r"status: (\S+)"))
+        self.address, self.url = said(log, r"listening on (\S+)"), said(log, r"status: (\S+)")
 
     def work(self, name):
         words = ["worker", "--coordinator", self.address, "--model", MODEL, "--threads", "1", "--name", name]
@@ -78,11 +57,7 @@ def vertices(path):
 
 
 def watch(browser, run):
-    page = browser.new_page(viewport={"width": 1200, "height": 1500}, color_scheme="light")
-    problems, requests = [], []
-    page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
+    page, problems, requests = watched(browser.new_page(viewport={"width": 1200, "height": 1500}, color_scheme="light"))
     page.goto(run.url)
     state = lambda name: page.evaluate("name => document.querySelector(`#workers tr[data-name=${name}]`)?.dataset.state ?? null", name)
     step = lambda: page.evaluate("() => window.skein.snapshot?.run.step ?? 0")
@@ -102,14 +77,7 @@ def watch(browser, run):
     prometheus(run)
 
     wait("a step with two workers again", lambda: len(page.query_selector_all("#rounds tr")) >= 3)
-    for scheme, size, name in (("light", (1000, 1200), "page-light"), ("dark", (1000, 1200), "page-dark"), ("light", (390, 844), "page-phone")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        width = page.evaluate("() => document.documentElement.scrollWidth")
-        check(width <= size[0], f"{name}: nothing is wider than the screen ({width} of {size[0]})")
-        axe(page, name)
-        if IMAGES:
-            page.screenshot(path=f"{IMAGES}/{name}.png")
+    check_looks(page, "page", IMAGES)
     page.set_viewport_size({"width": 1200, "height": 1500})
     keyboard(page)
 
@@ -122,12 +90,6 @@ def watch(browser, run):
     check(not problems, f"no console error {problems}")
     outside = [url for url in requests if not url.startswith((run.url, "data:"))]
     check(not outside, f"no request outside, of {len(requests)} {outside}")
-
-
-def axe(page, name):
-    found = Axe().run(page)["violations"]
-    serious = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found if one["impact"] in ("serious", "critical")]
-    check(not serious, f"{name}: axe-core finds nothing serious {serious}; less: {[one['id'] for one in found if one['impact'] not in ('serious', 'critical')]}")
 
 
 def keyboard(page):
@@ -167,7 +129,8 @@ def prometheus(run):
     config = os.path.join(DIRECTORY, "prometheus.yml")
     with open(config, "w") as file:
         file.write(f"global: {{scrape_interval: 1s}}\nscrape_configs:\n- job_name: skein\n  static_configs: [{{targets: ['{target}']}}]\n")
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     words = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={DIRECTORY}/tsdb", f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
     server = subprocess.Popen(words)
 
@@ -198,11 +161,7 @@ def guarded(browser):
     with open(f"{DIRECTORY}/guarded.log", "wb") as log:
         process = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=log)
 
-    def url():
-        with open(f"{DIRECTORY}/guarded.log", "rb") as file:
-            found = re.search(rb"(http://[0-9.:]+/)", file.read())
-        return found.group(1).decode() if found else None
-
+    url = lambda: said(f"{DIRECTORY}/guarded.log", r"(http://[0-9.:]+/)")
     try:
         wait("the guarded run has a page", url)
         page = browser.new_page()
@@ -244,22 +203,11 @@ def guarded(browser):
         process.wait()
 
 
-def free_port():
-    import socket
-
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 run = Run()
 try:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         watch(browser, run)
         guarded(browser)
-        browser.close()
 finally:
     run.stop()
-print(f"{len(failures)} failures" if failures else "all holds")
-sys.exit(1 if failures else 0)
+end()

@@ -1,22 +1,17 @@
 """A report in a real browser: check-report.py DIRECTORY [IMAGES], with report.html, report.md and the runs cluster and alone."""
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
 
-from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+sys.dont_write_bytecode = True
+from browser import check, check_looks, chromium, end, watched
 
 DIRECTORY = Path(sys.argv[1])
 IMAGES = sys.argv[2] if len(sys.argv) > 2 else ""
-failures = []
-
-
-def check(holds, words):
-    print(("ok   " if holds else "FAIL ") + words, flush=True)
-    if not holds:
-        failures.append(words)
 
 
 def lines(run, name):
@@ -62,37 +57,18 @@ def curves(page):
         check(worst < 0.02, f"{run}: each is where its loss is (off by {worst:.3f} of 240)")
 
 
-with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    problems, requests = [], []
-    page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
+with chromium() as browser:
+    page, problems, requests = watched(browser.new_context(offline=True).new_page())
     url = (DIRECTORY / "report.html").as_uri()
     page.goto(url)
-    for scheme, size, name in (("light", (1000, 1200), "report-light"), ("dark", (1000, 1200), "report-dark"),
-                               ("light", (390, 844), "report-phone")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        width = page.evaluate("() => document.documentElement.scrollWidth")
-        check(width <= size[0], f"{name}: nothing is wider than the screen ({width} of {size[0]})")
-        found = Axe().run(page)["violations"]
-        serious = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found
-                   if one["impact"] in ("serious", "critical")]
-        check(not serious, f"{name}: axe-core finds nothing serious {serious}; less: {[one['id'] for one in found]}")
-        if IMAGES:
-            page.screenshot(path=f"{IMAGES}/{name}.png")
+    check_looks(page, "report", IMAGES)
     figures(page)
     curves(page)
     check(page.query_selector("h3 b") is None and "<b>Who</b> | are you?" in page.content().replace("&lt;", "<").replace("&gt;", ">"),
           "markup in a prompt is text")
     check([one for one in requests if not one.startswith("data:")] == [url], f"no request but for the file: {requests}")
     check(not problems, f"no console error {problems}")
-    browser.close()
 text = (DIRECTORY / "report.md").read_text()
 check("| steps |" in text and "<b>" not in text and all(len(row.split(" | ")) == 3 for row in text.splitlines() if row.startswith("| steps")),
       "Markdown has the results")
-print(f"{len(failures)} failures; report.html has {(DIRECTORY / 'report.html').stat().st_size} bytes")
-sys.exit(1 if failures else 0)
+end(f"; report.html has {(DIRECTORY / 'report.html').stat().st_size} bytes")

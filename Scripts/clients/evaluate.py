@@ -1,8 +1,10 @@
 """Runs lm_eval against each model of a server, and shows them side by side.
 
-evaluate.py --server URL --pairs FILE [--models base,jargon] [--tasks jargon,jargon_text] [--limit N] [--output DIR]
+evaluate.py (--server URL | --serve SKEIN MODEL [NAME=ADAPTER...]) --pairs FILE [--models base,jargon] [--tasks jargon,jargon_text] [--limit N] [--output DIR]
 """
-import argparse, glob, json, os, random, shutil, subprocess, sys, tempfile, urllib.request
+import argparse, contextlib, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, urllib.request
+
+from served import Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TASKS = ["jargon", "jargon_text"]
@@ -128,16 +130,25 @@ def check(checks, server, program, pairs, directory, limit=100):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", required=True, help="where skein serve listens")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--server", help="where skein serve listens")
+    place.add_argument("--serve", nargs="+", metavar="WORD", help="skein, a model and NAME=ADAPTERs, to be served meanwhile")
     parser.add_argument("--pairs", required=True, help="prompt/completion pairs, from whose end rows are made")
     parser.add_argument("--models", help="names, separated by commas (default: all that the server has)")
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--output", help="directory for lm_eval's results and samples (default: they are removed)")
     given = parser.parse_args()
-    url = given.server.rstrip("/")
-    names = given.models.split(",") if given.models else [model["id"] for model in ask(url + "/v1/models")["data"]]
-    with tempfile.TemporaryDirectory(prefix="skein-lm-eval.") as temporary:
+    # So that the server ends, too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with contextlib.ExitStack() as stack:
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="skein-lm-eval."))
+        if given.serve:
+            skein, model, *adapters = given.serve
+            words = [word for adapter in adapters for word in ("--adapter", adapter)]
+            given.server = stack.enter_context(Server(skein, model, *words, "--no-request-log")).url
+        url = given.server.rstrip("/")
+        names = given.models.split(",") if given.models else [model["id"] for model in ask(url + "/v1/models")["data"]]
         make_rows(url, given.pairs, temporary, given.limit)
         found = {}
         for name in names:

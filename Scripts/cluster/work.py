@@ -157,6 +157,46 @@ class Work:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Job:
+    """A launcher that starts ranks of a run; each has its number in a variable."""
+
+    def __init__(self, work, name, launcher, variable, options=(), **more):
+        self.work, self.name, self.variable = work, name, variable
+        with open(work.path(f"{name}.log"), "a") as log:
+            self.process = subprocess.Popen(
+                [*launcher, work.skein, "join", *work.options, "--output", work.path(name), "--threads", "1", *options],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, **more)
+
+    def rank(self, number):
+        """The process of a rank, once there is one."""
+        def find():
+            for pid in child_ids(self.process.pid):
+                if command_line(pid)[:2] == [self.work.skein, "join"] and f"{self.variable}={number}" in environment(pid):
+                    return pid
+            if self.process.poll() is not None:
+                raise Failed(f"{self.name}: the launcher ended with {self.process.returncode}, and there is no rank {number}:\n"
+                             + self.work.text(self.name + ".log"))
+            return None
+
+        return wait_for(f"rank {number} of {self.name}", find)
+
+    def wait(self, expected=None):
+        wait_for(f"the end of {self.name}", lambda: self.process.poll() is not None, 600)
+        if expected is not None and self.process.returncode != expected:
+            raise Failed(f"{self.name} ended with {self.process.returncode}:\n{self.work.text(self.name + '.log')}")
+
+    def stop(self):
+        ranks = child_ids(self.process.pid)
+        self.process.terminate()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for pid in ranks:
+            kill(pid)
+
+
 def child_ids(pid):
     """All descendants of a process."""
     found = []

@@ -9,12 +9,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import urllib.request
 
 import plan
 import rows
 
-SERVED = re.compile(r"http://127\.0\.0\.1:\d+")
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "clients"))
+from served import Server  # noqa: E402
 
 
 def say(text):
@@ -68,23 +68,11 @@ class Cell:
         if not self.asked:
             return {name: round(self.evaluation(path)["token_accuracy"], 4) for name, path in adapters.items()}
         words = [f"{identifier(name)}={path}" for name, path in adapters.items() if path]
-        server = subprocess.Popen(
-            [self.arguments.skein, "serve", "--model", self.arguments.model, "--name", "base", "--listen", "127.0.0.1:0",
-             "--threads", str(self.arguments.threads), *self.chat, *(part for word in words for part in ("--adapter", word))],
-            stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        try:
-            address = None
-            while address is None:
-                line = server.stderr.readline()
-                if not line:
-                    raise SystemExit(f"{self.name}: the server ended with {server.wait()}")
-                address = SERVED.search(line)
-            with concurrent.futures.ThreadPoolExecutor(8) as pool:
-                return {name: sum(pool.map(lambda row: ask(address[0], identifier(name), row), self.asked)) / len(self.asked)
-                        for name in adapters}
-        finally:
-            server.terminate()
-            server.communicate()
+        words = [part for word in words for part in ("--adapter", word)]
+        with Server(self.arguments.skein, self.arguments.model, "--threads", str(self.arguments.threads), *self.chat, *words) \
+                as server, concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return {name: sum(pool.map(lambda row: is_right(server, identifier(name), row), self.asked)) / len(self.asked)
+                    for name in adapters}
 
     def evaluation(self, path, file="valid.jsonl"):
         """What `skein evaluate` says of an adapter, or of the base, on held-out rows: loss, token_accuracy and more."""
@@ -95,12 +83,9 @@ class Cell:
         return found["adapter" if path else "base"]
 
 
-def ask(address, model, row):
+def is_right(server, model, row):
     body = {"model": model, "messages": row["messages"], "temperature": 0, "max_tokens": 32}
-    request = urllib.request.Request(
-        address + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=600) as reply:
-        text = json.load(reply)["choices"][0]["message"]["content"]
+    text = server.post("/v1/chat/completions", body)["choices"][0]["message"]["content"]
     return bool(re.search(rf"(?<!\w){re.escape(row['wanted'])}(?!\w)", text or ""))
 
 
