@@ -4,44 +4,19 @@ serve: its server with 16 places; prints {"url": ...} and ends with standard inp
 raw: llama_decode with a token of each sequence at a time, and the greedy sampler. For each line {"prompts": [...], "tokens": N} of
 standard input it prints {"seconds": ..., "texts": [...]}; seconds are those of prompts and answers together.
 """
-import ctypes, json, sys, time
+import ctypes, json, os, sys, time
 
 import xllamacpp
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import xllama
 
 CONTEXT = 256  # of a sequence
 
 
-class Opaque(ctypes.Structure):
-    """Parameters are passed by value, and their fields change with the version. Longer ones than the library's do no harm."""
-    _fields_ = [("words", ctypes.c_int32 * 256)]
-
-
-class Batch(ctypes.Structure):
-    _fields_ = [("n_tokens", ctypes.c_int32), ("token", ctypes.POINTER(ctypes.c_int32)), ("embd", ctypes.c_void_p),
-                ("pos", ctypes.POINTER(ctypes.c_int32)), ("n_seq_id", ctypes.POINTER(ctypes.c_int32)),
-                ("seq_id", ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))), ("logits", ctypes.POINTER(ctypes.c_int8))]
-
-
-class Library:
-    """The C functions of llama.cpp, which the wheel's extension exports."""
-    RESULTS = {"context_default_params": Opaque, "model_default_params": Opaque, "sampler_chain_default_params": Opaque,
-               "batch_init": Batch, "n_ctx": ctypes.c_uint32, "n_seq_max": ctypes.c_uint32, "decode": ctypes.c_int32,
-               "tokenize": ctypes.c_int32, "token_to_piece": ctypes.c_int32, "sampler_sample": ctypes.c_int32}
-
-    def __init__(self):
-        self.library = ctypes.CDLL(xllamacpp.xllamacpp.__file__)
-
-    def __getattr__(self, name):
-        function = getattr(self.library, "llama_" + name)
-        function.restype = self.RESULTS.get(name, ctypes.c_void_p)
-        setattr(self, name, function)
-        return function
-
-
 class Raw:
     def __init__(self, path, threads, attention):
-        self.library, self.threads, self.attention = Library(), threads, attention
-        self.library.backend_init()
+        self.library, self.threads, self.attention = xllama.Library(), threads, attention
         self.model = ctypes.c_void_p(self.library.model_load_from_file(path.encode(), self.library.model_default_params()))
         self.vocabulary = ctypes.c_void_p(self.library.model_get_vocab(self.model))
         self.greedy = ctypes.c_void_p(self.library.sampler_init_greedy())
@@ -75,16 +50,10 @@ class Raw:
 
     def decode(self, context, batch, rows):
         """rows: (sequence, position, token, whether its logits are wanted); the tokens that are picked."""
-        batch.n_tokens = len(rows)
-        wanted = []
-        for place, (sequence, position, token, wants) in enumerate(rows):
-            batch.token[place], batch.pos[place], batch.n_seq_id[place] = token, position, 1
-            batch.seq_id[place][0], batch.logits[place] = sequence, wants
-            if wants:
-                wanted.append(place)
+        batch.fill(rows)
         if self.library.decode(context, batch):
             sys.exit("llama_decode failed")
-        return [self.library.sampler_sample(self.greedy, context, place) for place in wanted]
+        return [self.library.sampler_sample(self.greedy, context, place) for place, row in enumerate(rows) if row[3]]
 
     def answers(self, prompts, tokens):
         prompts = [self.ids(prompt) for prompt in prompts]
@@ -103,14 +72,7 @@ class Raw:
 
 
 def serve(path, threads, attention):
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = path
-    parameters.n_parallel, parameters.n_ctx = 16, 16 * CONTEXT
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-    kinds = xllamacpp.llama_flash_attn_type
-    parameters.flash_attn_type = (
-        kinds.LLAMA_FLASH_ATTN_TYPE_ENABLED if attention == "flash" else kinds.LLAMA_FLASH_ATTN_TYPE_DISABLED)
-    server = xllamacpp.Server(parameters)
+    server = xllama.server(path, threads, 16 * CONTEXT, attention, places=16)
     print(json.dumps({"url": server.listening_address, "system": xllamacpp.get_system_info()}), flush=True)
     sys.stdin.read()
 

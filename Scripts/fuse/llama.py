@@ -4,22 +4,16 @@ usage: llama.py MODEL.gguf TOKENS PROMPTS.json      PROMPTS: lists of ids
 """
 
 import json
+import os
 import sys
 
-import xllamacpp
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+import xllama  # noqa: E402
 
 
 def main():
     path, count, prompts = sys.argv[1], int(sys.argv[2]), json.load(open(sys.argv[3]))
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = path
-    parameters.n_ctx = 256
-    parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = 1
-    parameters.warmup = False
-    kinds = xllamacpp.llama_flash_attn_type
-    parameters.flash_attn_type = kinds.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    server = xllamacpp.Server(parameters)
+    server = xllama.server(path, 1, 256, warmup=False)
     for prompt in prompts:
         answer = server.handle_completions({
             "prompt": prompt, "n_predict": count, "temperature": 0, "top_k": 1, "samplers": ["top_k"],

@@ -2,16 +2,13 @@
 
 import io
 import json
-import os
 import random
-import shutil
-import struct
 
 import numpy
+import product
 import sentencepiece
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-WIDTH = 32
 SPACE = "\u2581"
 MARKS = '{}[]":,'
 END = "<|endoftext|>"
@@ -64,64 +61,19 @@ def lines():
     return out
 
 
-def weights(path, vocabulary, source):
-    """One layer, with a head of its own: what a token's successors are does not depend on what is like it."""
-    shapes = {
-        "model.embed_tokens.weight": (vocabulary, WIDTH),
-        "lm_head.weight": (vocabulary, WIDTH),
-        "model.norm.weight": (WIDTH,),
-    }
-    layer = "model.layers.0."
-    for name in ["self_attn.q", "self_attn.k", "self_attn.v", "self_attn.o", "mlp.gate", "mlp.up", "mlp.down"]:
-        shapes[f"{layer}{name}_proj.weight"] = (WIDTH, WIDTH)
-    for name in ["input", "post_attention"]:
-        shapes[f"{layer}{name}_layernorm.weight"] = (WIDTH,)
-    header, blobs, offset = {}, [], 0
-    for name, shape in shapes.items():
-        if len(shape) == 1:
-            data = numpy.ones(shape)
-        else:
-            # Logits with a deviation of about 3: some tokens are likely, none is certain.
-            data = source.standard_normal(shape) * {"lm_head.weight": 0.5, "model.embed_tokens.weight": 1}.get(
-                name, WIDTH**-0.5
-            )
-        blobs.append(data.astype("<f4").tobytes())
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + len(blobs[-1])]}
-        offset += len(blobs[-1])
-    head = json.dumps(header).encode()
-    with open(f"{path}/model.safetensors", "wb") as file:
-        file.write(struct.pack("<Q", len(head)) + head + b"".join(blobs))
-
-
 def folder(path, vocabulary, files, end):
-    shutil.rmtree(path, ignore_errors=True)
-    os.makedirs(path)
-    configuration = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": WIDTH,
-        "intermediate_size": WIDTH,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 2,
-        "vocab_size": vocabulary,
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 1e4,
-        "max_position_embeddings": 512,
-        "hidden_act": "silu",
-        "tie_word_embeddings": False,
-        "torch_dtype": "float32",
-    }
-    files = {
-        "config.json": json.dumps(configuration).encode(),
-        **files,
-        "tokenizer_config.json": json.dumps({"eos_token": end}).encode(),
-    }
-    for name, data in files.items():
-        with open(f"{path}/{name}", "wb") as file:
-            file.write(data)
-    weights(path, vocabulary, numpy.random.default_rng(vocabulary))
-    return path
+    """A model with a head of its own: what a token's successors are does not depend on what is like it."""
+    source = numpy.random.default_rng(vocabulary)
+    # Logits with a deviation of about 3: some tokens are likely, none is certain.
+    scales = {"lm_head.weight": 0.5, "model.embed_tokens.weight": 1}
+
+    def values(name, shape):
+        if len(shape) == 1:
+            return numpy.ones(shape)
+        return source.standard_normal(shape) * scales.get(name, product.WIDTH**-0.5)
+
+    files = {**files, "tokenizer_config.json": json.dumps({"eos_token": end}).encode()}
+    return product.folder(path, vocabulary, files, values, max_position_embeddings=512, tie_word_embeddings=False)
 
 
 def of_bytes(path):

@@ -13,18 +13,10 @@ import time
 
 
 def llama(spec):
+    import xllama
     import xllamacpp
 
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = spec["model"]
-    parameters.n_ctx = 1024
-    parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = spec["threads"]
-    parameters.cpuparams_batch.n_threads = spec["threads"]
-    kinds = xllamacpp.llama_flash_attn_type
-    parameters.flash_attn_type = (
-        kinds.LLAMA_FLASH_ATTN_TYPE_ENABLED if spec["attention"] == "flash" else kinds.LLAMA_FLASH_ATTN_TYPE_DISABLED)
-    server = xllamacpp.Server(parameters)
+    server = xllama.server(spec["model"], spec["threads"], 1024, spec["attention"])
 
     def repetition():
         answer = server.handle_completions({

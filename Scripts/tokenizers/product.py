@@ -12,8 +12,11 @@ import numpy
 WIDTH = 32
 
 
-def tensors(vocabulary):
-    names = {"model.embed_tokens.weight": (vocabulary, WIDTH), "model.norm.weight": (WIDTH,)}
+def tensors(vocabulary, has_head=False):
+    names = {"model.embed_tokens.weight": (vocabulary, WIDTH)}
+    if has_head:
+        names["lm_head.weight"] = (vocabulary, WIDTH)
+    names["model.norm.weight"] = (WIDTH,)
     layer = "model.layers.0."
     for name in ["q", "k", "v", "o"]:
         names[f"{layer}self_attn.{name}_proj.weight"] = (WIDTH, WIDTH)
@@ -24,23 +27,27 @@ def tensors(vocabulary):
     return names
 
 
-def folder(path, vocabulary, files):
-    """A Hugging Face folder of zeros with these files: {name: bytes}."""
+def folder(path, vocabulary, files, values=None, **fields):
+    """A Hugging Face folder of one layer with these files: {name: bytes}. Its tensors are `values(name, shape)`, or zeros;
+    `fields` are more of its configuration."""
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path)
     configuration = {
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": WIDTH, "intermediate_size": WIDTH,
         "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": vocabulary,
         "rms_norm_eps": 1e-5, "rope_theta": 1e4, "max_position_embeddings": 64, "hidden_act": "silu",
-        "tie_word_embeddings": True, "torch_dtype": "float32"}
+        "tie_word_embeddings": True, "torch_dtype": "float32", **fields}
+    shapes = tensors(vocabulary, not configuration["tie_word_embeddings"])
     header, offset = {}, 0
-    for name, shape in tensors(vocabulary).items():
+    for name, shape in shapes.items():
         size = 4 * int(numpy.prod(shape))
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + size]}
         offset += size
     head = json.dumps(header).encode()
     with open(f"{path}/model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(head)) + head)
+        for name, shape in shapes.items() if values else ():
+            file.write(values(name, shape).astype("<f4").tobytes())
         file.truncate(8 + len(head) + offset)
     with open(f"{path}/config.json", "w") as file:
         json.dump(configuration, file)
