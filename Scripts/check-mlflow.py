@@ -26,13 +26,8 @@ NAMES = {
 }
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-PORT = free_port()
+with socket.create_server(("127.0.0.1", 0)) as free:
+    PORT = free.getsockname()[1]
 URL = f"http://127.0.0.1:{PORT}"
 
 

@@ -27,6 +27,7 @@ import convert
 import draw
 import models
 import oracle
+import report
 from published_config import spell_as_published
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -335,19 +336,13 @@ COLUMNS = [
 
 
 def write_table(path, results, seed):
-    begin, end = "<!-- check-adapters -->\n", "<!-- /check-adapters -->\n"
-    lines = [
+    report.replace_section(path, "check-adapters", [
         f"Largest absolute difference of logits from Skein's; seed {seed}.", "",
         "| model | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|",
         *(
             f"| {name} | " + " | ".join(f"{cells[what]:.0e}" if what in cells else "" for what in COLUMNS) + " |"
             for name, cells in results.items()),
-    ]
-    with open(path) as file:
-        page = file.read()
-    before, rest = page.split(begin)
-    with open(path, "w") as file:
-        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+    ])
 
 
 def main():

@@ -96,18 +96,22 @@ class Family:
         return ", ".join(words) + f", {time.time() - self.began:.0f} s"
 
 
+def replace_section(path, name, lines):
+    """Puts the lines into a page, between the two comments with this name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+    with open(path) as file:
+        page = file.read()
+    before, rest = page.split(begin)
+    with open(path, "w") as file:
+        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
 def write_table(path, results, head):
-    begin, end = "<!-- check-families -->\n", "<!-- /check-families -->\n"
-    lines = [
+    replace_section(path, "check-families", [
         f"{head} models of each family, each from a folder and from a GGUF file.",
         "",
         "| `model_type` | logits | loss | gradient | torch fp32 | beyond | ties | bf16 logits | bf16 gradient | scores |"
         " fields |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
         *(f"| `{family}` | {' | '.join(total.cells())} |" for family, total in results.items()),
-    ]
-    with open(path) as file:
-        page = file.read()
-    before, rest = page.split(begin)
-    with open(path, "w") as file:
-        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+    ])
