@@ -60,13 +60,8 @@ class Check:
                         valid = values.valid_texts(schema, judge.Judge(schema).is_valid, random.Random(index), 100)
                     if valid:
                         self.report(
-                            "refused",
-                            None,
-                            f"{json.dumps(schema, ensure_ascii=False)}: {result['refused']}",
-                            f"schema {index}",
-                            drive,
-                            valid[0],
-                        )
+                            "refused", None, f"{json.dumps(schema, ensure_ascii=False)}: {result['refused']}",
+                            f"schema {index}", drive, valid[0])
                 else:
                     found.append((index, schema))
                     schemas.keywords(schema, seen)
@@ -76,8 +71,7 @@ class Check:
         for kind, count in kinds.most_common():
             index, schema, result = min(
                 (item for item in refused if re.sub(r'"[^"]*"|\d+', "_", item[2]["refused"]) == kind),
-                key=lambda item: shrink.size(item[1]),
-            )
+                key=lambda item: shrink.size(item[1]))
             say(f"  {count} x {kind}: at {result['pointer']!r} of {json.dumps(schema, ensure_ascii=False)[:400]}")
         return found
 
@@ -278,8 +272,7 @@ class Check:
             cases.append(
                 {
                     "regex": text,
-                    "instances": [value for value in dict.fromkeys(samples + wrong) if value and spelled(value)],
-                }
+                    "instances": [value for value in dict.fromkeys(samples + wrong) if value and spelled(value)]}
             )
         for position, result, _ in drive.run(cases, runs, self.arguments.seed):
             text = cases[position]["regex"]
@@ -294,8 +287,7 @@ class Check:
                 seen["texts"] += 1
                 if run["tokens"] > run["limit"] or not re.fullmatch(text, run["text"]):
                     self.report(
-                        "expression", None, f"{text!r}, case {position}, run {number}", name, drive, run["text"]
-                    )
+                        "expression", None, f"{text!r}, case {position}, run {number}", name, drive, run["text"])
             for value, allowed in zip(cases[position]["instances"], result["instances"]):
                 matches = re.fullmatch(text, value) is not None
                 seen["matching" if matches else "not matching"] += 1
@@ -317,8 +309,7 @@ class Check:
             cases.append(
                 {
                     "schema": schema,
-                    "instances": texts + [suite.compact(suite.tidy(value, order)) for value, _, _ in tests],
-                }
+                    "instances": texts + [suite.compact(suite.tidy(value, order)) for value, _, _ in tests]}
             )
         table = collections.defaultdict(collections.Counter)
         reasons, odd = collections.Counter(), []
@@ -330,8 +321,7 @@ class Check:
             where = f"suite, {path}, {about!r}"
             if "crash" in result:
                 self.report(
-                    "suite crash", None, f"{where}: {json.dumps(schema)}: {result['crash']}", where, drive, None
-                )
+                    "suite crash", None, f"{where}: {json.dumps(schema)}: {result['crash']}", where, drive, None)
                 continue
             if "refused" in result:
                 row["refused"] += 1
@@ -350,13 +340,8 @@ class Check:
                 if flaw or run["tokens"] > run["limit"]:
                     row["texts invalid"] += 1
                     self.report(
-                        "suite text",
-                        None,
-                        f"{json.dumps(schema, ensure_ascii=False)}: {flaw}, run {number}",
-                        where,
-                        drive,
-                        run["text"],
-                    )
+                        "suite text", None, f"{json.dumps(schema, ensure_ascii=False)}: {flaw}, run {number}", where,
+                        drive, run["text"])
             count = len(tests)
             for index, (value, valid, words) in enumerate(tests):
                 as_given, tidied = result["instances"][index], result["instances"][index + count]
@@ -365,13 +350,8 @@ class Check:
                     row["invalid accepted"] += as_given or tidied
                     if as_given or tidied:
                         self.report(
-                            "suite instance",
-                            None,
-                            f"{words}: {json.dumps(schema, ensure_ascii=False)}",
-                            where,
-                            drive,
-                            suite.compact(value),
-                        )
+                            "suite instance", None, f"{words}: {json.dumps(schema, ensure_ascii=False)}", where,
+                            drive, suite.compact(value))
                     continue
                 row["valid accepted"] += as_given or tidied
                 if as_given:

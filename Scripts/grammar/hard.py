@@ -13,20 +13,16 @@ CASES = [
     # Names.
     (
         objects(a=I) | {"additionalProperties": S},
-        ['{"a":1}', '{"\\u0061":"x"}', '{"a":1,"b":"x"}', '{"b":"x","a":1}', '{"aa":"x"}', '{"":"x"}'],
-    ),
+        ['{"a":1}', '{"\\u0061":"x"}', '{"a":1,"b":"x"}', '{"b":"x","a":1}', '{"aa":"x"}', '{"":"x"}']),
     (
         {"properties": {"\U0001f600": I, "é": I}, "additionalProperties": S},
-        ['{"\\ud83d\\ude00":"x"}', '{"\\u00e9":"x"}', '{"e\u0301":"x"}', '{"é":1}', '{"\U0001f601":"x"}'],
-    ),
+        ['{"\\ud83d\\ude00":"x"}', '{"\\u00e9":"x"}', '{"e\u0301":"x"}', '{"é":1}', '{"\U0001f601":"x"}']),
     (
         {"properties": {'a"b': I, "c\\d": I, "e/f": I, "\n": I}, "additionalProperties": False},
-        ['{"a\\"b":1,"c\\\\d":2,"e/f":3,"\\n":4}', '{"e\\/f":3}'],
-    ),
+        ['{"a\\"b":1,"c\\\\d":2,"e/f":3,"\\n":4}', '{"e\\/f":3}']),
     (
         {"properties": {"a": True, "b": False}, "additionalProperties": {"type": "null"}},
-        ['{"b":1}', '{"b":null}', '{"a":[],"c":null}'],
-    ),
+        ['{"b":1}', '{"b":null}', '{"a":[],"c":null}']),
     ({"type": "object", "properties": {"a": False}, "required": ["a"]}, []),
     ({"type": "object", "required": ["x", "y"]}, ['{"x":1,"y":2}', '{"y":2,"x":1}', '{"x":1}', '{"x":1,"y":2,"x":3}']),
     ({"type": "object", "properties": {str(i): I for i in range(60)}}, ["{}", '{"0":1,"59":2}', '{"59":2,"0":1}']),
@@ -35,90 +31,48 @@ CASES = [
         {
             "type": "object",
             "properties": {"x": {"$ref": "#/$defs/B"}, "z": {"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}},
-            "$defs": {"A": objects(a=I), "B": objects(b=I)},
-        },
+            "$defs": {"A": objects(a=I), "B": objects(b=I)}},
         ['{"z":{"a":1,"b":2}}', '{"z":{"b":2,"a":1}}'],
     ),
     (
         {"allOf": [objects(a=I) | {"additionalProperties": False}, objects(b=I)]},
-        ['{"a":1}', '{"b":1}', '{"a":1,"b":1}', "{}"],
-    ),
+        ['{"a":1}', '{"b":1}', '{"a":1,"b":1}', "{}"]),
     (
         {"allOf": [objects(a=I) | {"additionalProperties": S}, objects(b=I)]},
-        ['{"a":1,"b":1}', '{"b":1}', '{"b":"x"}', '{"c":"x"}', '{"c":1}'],
-    ),
+        ['{"a":1,"b":1}', '{"b":1}', '{"b":"x"}', '{"c":"x"}', '{"c":1}']),
     (
         {
             "allOf": [
                 objects(a=I) | {"additionalProperties": S},
-                objects(b=S) | {"additionalProperties": {"maxLength": 2}},
-            ]
+                objects(b=S) | {"additionalProperties": {"maxLength": 2}}]
         },
         ['{"a":1,"b":"x"}', '{"b":"xyz"}', '{"c":"xyz"}'],
     ),
     (
         {
-            "properties": {"k": {"const": 1}},
-            "additionalProperties": False,
-            "anyOf": [{"required": ["k"]}, {"properties": {"m": I}}],
-        },
-        ['{"k":1}', '{"m":1}', "{}"],
-    ),
+            "properties": {"k": {"const": 1}}, "additionalProperties": False,
+            "anyOf": [{"required": ["k"]}, {"properties": {"m": I}}]},
+        ['{"k":1}', '{"m":1}', "{}"]),
     (
         {
-            "type": "object",
-            "minProperties": 1,
-            "properties": {"a": I},
-            "required": ["a"],
-            "maxProperties": 1,
-            "additionalProperties": False,
-        },
-        ['{"a":1}', "{}"],
-    ),
+            "type": "object", "minProperties": 1, "properties": {"a": I}, "required": ["a"], "maxProperties": 1,
+            "additionalProperties": False},
+        ['{"a":1}', "{}"]),
     ({"type": "object", "minProperties": 1}, ["{}"]),
     # Listed values.
     (
         {
             "enum": [
-                "red",
-                "redder",
-                "re",
-                "",
-                'r"',
-                1,
-                10,
-                100,
-                1.5,
-                1.55,
-                -1,
-                None,
-                True,
-                [1, 2],
-                {"b": 1, "a": [2, {"c": None}]},
-            ]
+                "red", "redder", "re", "", 'r"', 1, 10, 100, 1.5, 1.55, -1, None, True, [1, 2],
+                {"b": 1, "a": [2, {"c": None}]}]
         },
         [
-            '"redd"',
-            '"red"',
-            "1",
-            "10",
-            "1.5",
-            "1.50",
-            "1.0",
-            "15",
-            "[1, 2]",
-            "[1,2 ]",
-            '{"b":1,"a":[2,{"c":null}]}',
-            '{"a":[2,{"c":null}],"b":1}',
-            "true",
-            "-1",
-            "-10",
-        ],
+            '"redd"', '"red"', "1", "10", "1.5", "1.50", "1.0", "15", "[1, 2]", "[1,2 ]",
+            '{"b":1,"a":[2,{"c":null}]}', '{"a":[2,{"c":null}],"b":1}', "true", "-1", "-10"],
     ),
     (
         {"enum": [0.0, -0.0, 1e2, 1.5e-3, 1e20, 12345678901234567890]},
-        ["0", "-0", "0.0", "100", "1e2", "0.0015", "100000000000000000000", "12345678901234567890"],
-    ),
+        ["0", "-0", "0.0", "100", "1e2", "0.0015", "100000000000000000000", "12345678901234567890"]),
     ({"const": -0.0}, ["0", "-0", "-0.0"]),
     ({"const": 1e-30}, ["0"]),
     ({"enum": [1, True, 0, False, "1"]}, ["1", "true", "false", "0", '"1"']),
@@ -128,8 +82,7 @@ CASES = [
     ({"enum": [1.5, 2, "x", 3.0], "type": "integer"}, ["2", "3", "3.0", "1.5", '"x"']),
     (
         {"enum": ["a", "abc", "\U0001f600\U0001f600", "é"], "minLength": 2},
-        ['"a"', '"abc"', '"é"', '"\U0001f600\U0001f600"'],
-    ),
+        ['"a"', '"abc"', '"é"', '"\U0001f600\U0001f600"']),
     ({"enum": ["a", "abc"], "pattern": "^a$"}, ['"a"', '"abc"']),
     ({"enum": ["2020-02-30", "2020-02-29"], "format": "date"}, ['"2020-02-30"', '"2020-02-29"']),
     ({"allOf": [{"enum": [1, 2, 3]}, {"enum": [2, 3, 4]}, {"not": False}]}, ["1", "2", "3", "4"]),
@@ -139,8 +92,7 @@ CASES = [
     # Numbers.
     (
         N | {"exclusiveMinimum": 0, "exclusiveMaximum": 1e-15},
-        ["0", "0.000000000000001", "0.0000000000000001", "0.0000000000000000001"],
-    ),
+        ["0", "0.000000000000001", "0.0000000000000001", "0.0000000000000000001"]),
     (N | {"minimum": 0.1, "maximum": 0.1}, ["0.1", "0.10", "0.1000000000000001", "0.09"]),
     (N | {"exclusiveMinimum": 0.1, "exclusiveMaximum": 0.2}, ["0.1", "0.10", "0.11", "0.2", "0.20", "0.199999"]),
     (N | {"minimum": 0.1234567890123456}, ["0.123456789012345", "0.123456789012346", "0.1234567890123456"]),
@@ -155,12 +107,10 @@ CASES = [
     (N | {"minimum": 999999999999999.5}, ["999999999999999", "1000000000000000"]),
     (
         N | {"minimum": 9007199254740993, "maximum": 9007199254740995},
-        ["9007199254740992", "9007199254740993", "9007199254740994"],
-    ),
+        ["9007199254740992", "9007199254740993", "9007199254740994"]),
     (
         I | {"minimum": 9007199254740993, "maximum": 9007199254740995},
-        ["9007199254740992", "9007199254740993", "9007199254740996"],
-    ),
+        ["9007199254740992", "9007199254740993", "9007199254740996"]),
     (I | {"exclusiveMinimum": 1.5, "exclusiveMaximum": 2.5}, ["1", "2", "3", "2.0"]),
     (I | {"exclusiveMinimum": 1, "exclusiveMaximum": 2}, ["1", "2"]),
     (I | {"multipleOf": 7, "minimum": 1, "maximum": 6}, ["7", "0"]),
@@ -182,16 +132,8 @@ CASES = [
     (
         S | {"minLength": 2, "maxLength": 2},
         [
-            '"\U0001f600\U0001f600"',
-            '"\\ud83d\\ude00"',
-            '"\\ud83d\\ude00a"',
-            '"ab"',
-            '"\\u0061b"',
-            '"e\u0301"',
-            '"\\ud83d"',
-            '"\\ude00\\ud83d"',
-        ],
-    ),
+            '"\U0001f600\U0001f600"', '"\\ud83d\\ude00"', '"\\ud83d\\ude00a"', '"ab"', '"\\u0061b"', '"e\u0301"',
+            '"\\ud83d"', '"\\ude00\\ud83d"']),
     (S | {"minLength": 3, "maxLength": 2}, []),
     (S | {"pattern": ""}, ['""', '"x"']),
     (S | {"pattern": "^$"}, ['""', '"\\n"', '"x"']),
@@ -207,8 +149,7 @@ CASES = [
     (S | {"pattern": "^\\S$"}, ['"\u00a0"', '"\\u001c"', '"\ufeff"', '"x"', '"\u0085"']),
     (
         S | {"pattern": "^[\U0001f600-\U0001f64f]{2}$"},
-        ['"\U0001f600\U0001f601"', '"\\ud83d\\ude00\\ud83d\\ude01"', '"\U0001f650\U0001f600"'],
-    ),
+        ['"\U0001f600\U0001f601"', '"\\ud83d\\ude00\\ud83d\\ude01"', '"\U0001f650\U0001f600"']),
     (S | {"pattern": "^a{2,3}?b$"}, ['"aab"', '"ab"', '"aaaab"']),
     (S | {"pattern": "\\/"}, ['"/"', '"\\/"', '"\\u002f"']),
     (S | {"pattern": "^(a|ab)(c|bcd)(d*)$"}, ['"abcd"', '"abcdd"', '"acd"', '"abd"']),
@@ -230,12 +171,10 @@ CASES = [
     ({"format": "ipv4"}, ['"256.1.1.1"', '"01.1.1.1"', '"1.1.1.1"', "5"]),
     (
         S | {"format": "time"},
-        ['"24:00:00Z"', '"23:59:60Z"', '"00:00:00"', '"12:00:00+24:00"', '"12:00:00.Z"', '"12:00:00-00:00"'],
-    ),
+        ['"24:00:00Z"', '"23:59:60Z"', '"00:00:00"', '"12:00:00+24:00"', '"12:00:00.Z"', '"12:00:00-00:00"']),
     (
         S | {"format": "date-time"},
-        ['"1900-02-29T00:00:00Z"', '"2000-02-29T00:00:00Z"', '"2000-02-29 00:00:00Z"', '"0000-01-01T00:00:00Z"'],
-    ),
+        ['"1900-02-29T00:00:00Z"', '"2000-02-29T00:00:00Z"', '"2000-02-29 00:00:00Z"', '"0000-01-01T00:00:00Z"']),
     (S | {"format": "nonsense"}, []),
     (S | {"format": "uuid", "minLength": 37}, []),
     ({"type": ["string", "integer"], "format": "uuid"}, ["1", '"x"']),
@@ -249,12 +188,10 @@ CASES = [
     (A | {"items": False, "minItems": 1}, []),
     (
         A | {"prefixItems": [I, I], "items": S, "maxItems": 3, "minItems": 1},
-        ["[]", "[1]", '[1,2,"x"]', '[1,2,"x","y"]', '[1,"x"]'],
-    ),
+        ["[]", "[1]", '[1,2,"x"]', '[1,2,"x","y"]', '[1,"x"]']),
     (
         {"allOf": [{"items": I}, {"prefixItems": [{"minimum": 3}]}, {"minItems": 2}], "type": "array"},
-        ["[3,1]", "[2,1]", "[3]"],
-    ),
+        ["[3,1]", "[2,1]", "[3]"]),
     (A | {"uniqueItems": True}, []),
     (A | {"contains": I}, []),
     (A | {"items": {"$ref": "#"}}, ["[[],[[]]]", "[1]"]),
@@ -270,15 +207,13 @@ CASES = [
     ({"oneOf": [False, S]}, ['"x"', "1"]),
     (
         {"oneOf": [objects(a=I) | {"required": ["a"]}, objects(a=S) | {"required": ["a"]}]},
-        ['{"a":1}', '{"a":"x"}', "{}"],
-    ),
+        ['{"a":1}', '{"a":"x"}', "{}"]),
     ({"oneOf": [objects(a=I), objects(a=S)]}, ["{}"]),
     (
         {
             "oneOf": [
                 objects(a=I) | {"required": ["a"]},
-                objects(b=I) | {"required": ["b"], "additionalProperties": False},
-            ]
+                objects(b=I) | {"required": ["b"], "additionalProperties": False}]
         },
         ['{"a":1}', '{"b":1}', '{"a":1,"b":1}'],
     ),
@@ -289,20 +224,16 @@ CASES = [
     ({"type": "integer", "anyOf": [{"maximum": 3}, {"minimum": 8}]}, ["3", "5", "8"]),
     (
         {
-            "anyOf": [objects(a=I) | {"required": ["a"]}, objects(b=I) | {"required": ["b"]}],
-            "properties": {"c": S},
-            "required": ["c"],
-        },
-        ['{"c":"x","a":1}', '{"c":"x"}', '{"a":1,"c":"x"}', '{"c":"x","b":"y"}'],
-    ),
+            "anyOf": [objects(a=I) | {"required": ["a"]}, objects(b=I) | {"required": ["b"]}], "properties": {"c": S},
+            "required": ["c"]},
+        ['{"c":"x","a":1}', '{"c":"x"}', '{"a":1,"c":"x"}', '{"c":"x","b":"y"}']),
     ({"anyOf": []}, []),
     ({"oneOf": [{"oneOf": [{"const": 1}, {"const": 2}]}, {"const": 3}]}, ["1", "2", "3"]),
     (
         {
             "oneOf": [
                 {"type": "object", "properties": {"k": {"const": "a"}, "v": {"oneOf": [I, S]}}, "required": ["k"]},
-                {"type": "object", "properties": {"k": {"const": "b"}}, "required": ["k"]},
-            ]
+                {"type": "object", "properties": {"k": {"const": "b"}}, "required": ["k"]}]
         },
         ['{"k":"a","v":1}', '{"k":"b"}', '{"k":"c"}', '{"v":1,"k":"a"}'],
     ),
@@ -318,24 +249,18 @@ CASES = [
             "$ref": "#/$defs/a",
             "$defs": {
                 "a": {"anyOf": [{"type": "null"}, objects(x={"$ref": "#/$defs/b"}) | {"required": ["x"]}]},
-                "b": A | {"items": {"$ref": "#/$defs/a"}, "minItems": 1},
-            },
-        },
-        ["null", '{"x":[null]}', '{"x":[]}', '{"x":[{"x":[null]}]}'],
-    ),
+                "b": A | {"items": {"$ref": "#/$defs/a"}, "minItems": 1}}},
+        ["null", '{"x":[null]}', '{"x":[]}', '{"x":[{"x":[null]}]}']),
     (
         {"$ref": "#b", "$defs": {"x": {"$anchor": "b", "type": "integer"}, "y": {"enum": [{"$anchor": "b"}]}}},
-        ["1", '"x"'],
-    ),
+        ["1", '"x"']),
     ({"$defs": {"a": {"$id": "http://x/y", "type": "string"}}, "type": "integer"}, ["1"]),
     (
         {"properties": {"$ref": S, "type": I, "enum": {"enum": ["enum"]}}},
-        ['{"$ref":"a","type":1,"enum":"enum"}', '{"$ref":1}'],
-    ),
+        ['{"$ref":"a","type":1,"enum":"enum"}', '{"$ref":1}']),
     (
         {"properties": {"a": {"allOf": [{"$ref": "#"}], "required": ["b"]}, "b": I}},
-        ['{"a":{"b":1}}', '{"a":{}}', '{"b":1}'],
-    ),
+        ['{"a":{"b":1}}', '{"a":{}}', '{"b":1}']),
     ({"const": {"$ref": "#/$defs/a"}}, ['{"$ref":"#/$defs/a"}']),
     (True, ["1", "null", '{"a":[1, 2]}', "-0", "1e5", "[1 ,2]", " 1"]),
     (False, []),
@@ -370,22 +295,9 @@ def mutated(text, other, draw):
         old = found.group()
         new = draw.choice(
             [
-                old + "0",
-                "-" + old,
-                old.lstrip("-"),
-                old + ".0",
-                old + ".5",
-                "0" + old,
-                old + "e1",
-                str(int(float(old)) + 1),
-                str(int(float(old)) - 1),
-                "0",
-                "1",
-                "-1",
-                "0.1",
-                old[:-1] or "0",
-                "9" * 16,
-            ]
+                old + "0", "-" + old, old.lstrip("-"), old + ".0", old + ".5", "0" + old, old + "e1",
+                str(int(float(old)) + 1), str(int(float(old)) - 1), "0", "1", "-1", "0.1", old[:-1] or "0",
+                "9" * 16]
         )
         return text[: found.start()] + new + text[found.end() :]
     pieces = list(re.finditer(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|\{\}|\[\]', text))
@@ -394,15 +306,8 @@ def mutated(text, other, draw):
         others = re.findall(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|\{\}|\[\]', other) or ["null"]
         new = draw.choice(
             [
-                draw.choice(others),
-                "null",
-                '""',
-                "{}",
-                "[]",
-                "true",
-                found.group()[:-1] + 'x"' if found.group().endswith('"') else "0",
-                "",
-            ]
+                draw.choice(others), "null", '""', "{}", "[]", "true",
+                found.group()[:-1] + 'x"' if found.group().endswith('"') else "0", ""]
         )
         return text[: found.start()] + new + text[found.end() :]
     parts = text.split(",")

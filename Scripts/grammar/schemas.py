@@ -3,54 +3,11 @@
 import string
 
 NAMES = [
-    "a",
-    "b",
-    "id",
-    "name",
-    "kind",
-    "size",
-    "next",
-    "tags",
-    "a b",
-    "é",
-    'q"uote',
-    "back\\slash",
-    "x/y~z",
-    "\U0001f600",
-    "日本",
-    "tab\there",
-    "",
-    "long_property_name",
-    "items",
-    "type",
-    "A",
-    "$ref-like",
-    "0",
-]
+    "a", "b", "id", "name", "kind", "size", "next", "tags", "a b", "é", 'q"uote', "back\\slash", "x/y~z",
+    "\U0001f600", "日本", "tab\there", "", "long_property_name", "items", "type", "A", "$ref-like", "0"]
 TEXTS = [
-    "",
-    "a",
-    "red",
-    "green",
-    "greenish",
-    'a"b',
-    "c\\d",
-    "line\nbreak",
-    "é",
-    "日本語",
-    "\U0001f600\U0001f9d1",
-    "/",
-    "null",
-    "1",
-    "-0",
-    " ",
-    "x, y: z",
-    "\u2028",
-    "\u007f",
-    "\b",
-    "}{][",
-    "kind",
-]
+    "", "a", "red", "green", "greenish", 'a"b', "c\\d", "line\nbreak", "é", "日本語", "\U0001f600\U0001f9d1", "/",
+    "null", "1", "-0", " ", "x, y: z", "\u2028", "\u007f", "\b", "}{][", "kind"]
 FORMATS = ["date", "time", "date-time", "uuid", "email", "ipv4"]
 # Texts that match a pattern, by the pattern: what makes a random value does not parse it.
 PATTERNS = {}
@@ -62,22 +19,14 @@ def letters(draw):
 
 SETS = [
     ("[a-z]", lambda r: r.choice(string.ascii_lowercase)),
-    ("[A-Z0-9_]", lambda r: r.choice(string.ascii_uppercase + "09_")),
-    (r"\d", lambda r: r.choice(string.digits)),
-    (r"\w", lambda r: r.choice(string.ascii_letters + "_7")),
-    (r"[^\"\\]", lambda r: r.choice("aé \U0001f600/{},日")),
-    ('["\\\\/]', lambda r: r.choice('"\\/')),
-    (".", lambda r: r.choice('x"\\é\U0001f600\t ')),
-    (r"\s", lambda r: r.choice(" \t\n")),
-    (r"\S", lambda r: r.choice('ab"\\é1')),
-    ("[À-ÿ]", lambda r: r.choice("éüß")),
-    (r"\D", lambda r: r.choice('ab"é ')),
-    (r"[^a-y]", lambda r: r.choice('zAé"0')),
-    (r"[\t\n\u00e9x-z]", lambda r: r.choice("\t\néxyz")),
-    ("[一-龥]", lambda r: r.choice("日本中")),
-    ("[-+*]", lambda r: r.choice("-+*")),
-    (r"[\w.-]", lambda r: r.choice("a.-_")),
-]
+    ("[A-Z0-9_]", lambda r: r.choice(string.ascii_uppercase + "09_")), (r"\d", lambda r: r.choice(string.digits)),
+    (r"\w", lambda r: r.choice(string.ascii_letters + "_7")), (r"[^\"\\]", lambda r: r.choice("aé \U0001f600/{},日")),
+    ('["\\\\/]', lambda r: r.choice('"\\/')), (".", lambda r: r.choice('x"\\é\U0001f600\t ')),
+    (r"\s", lambda r: r.choice(" \t\n")), (r"\S", lambda r: r.choice('ab"\\é1')),
+    ("[À-ÿ]", lambda r: r.choice("éüß")), (r"\D", lambda r: r.choice('ab"é ')),
+    (r"[^a-y]", lambda r: r.choice('zAé"0')), (r"[\t\n\u00e9x-z]", lambda r: r.choice("\t\néxyz")),
+    ("[一-龥]", lambda r: r.choice("日本中")), ("[-+*]", lambda r: r.choice("-+*")),
+    (r"[\w.-]", lambda r: r.choice("a.-_"))]
 PLAIN = 'abcxyz019-_ :,{é"\U0001f600'
 
 
@@ -175,18 +124,14 @@ class Maker:
                 "type": "object",
                 "properties": {"value": self.schema(1), "children": {"type": "array", "items": itself}},
                 "required": draw.sample(["value", "children"], draw.randint(0, 2)),
-                **({"additionalProperties": False} if draw.random() < 0.6 else {}),
-            }
+                **({"additionalProperties": False} if draw.random() < 0.6 else {})}
         if kind == 1:
             return {
                 "anyOf": [
                     {"type": "null"},
                     {
-                        "type": "object",
-                        "properties": {"next": itself, "v": self.schema(1)},
-                        "required": draw.choice([["next"], ["next", "v"], ["v"]]),
-                    },
-                ]
+                        "type": "object", "properties": {"next": itself, "v": self.schema(1)},
+                        "required": draw.choice([["next"], ["next", "v"], ["v"]])}]
             }
         if kind == 2:
             return {"anyOf": [self.schema(1), {"type": "array", "items": itself, "maxItems": draw.randint(1, 4)}]}
@@ -197,14 +142,8 @@ class Maker:
         kinds = [(self.string, 5), (self.number, 5), (self.integer, 4), (self.words, 3), (self.simple, 2)]
         if depth > 0:
             kinds += [
-                (self.object, 10),
-                (self.array, 6),
-                (self.union, 3),
-                (self.one_of, 3),
-                (self.all_of, 3),
-                (self.several, 2),
-                (self.untyped, 1),
-            ]
+                (self.object, 10), (self.array, 6), (self.union, 3), (self.one_of, 3), (self.all_of, 3),
+                (self.several, 2), (self.untyped, 1)]
         if self.names:
             kinds.append((lambda depth: self.reference(), 3))
         maker = draw.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
@@ -217,16 +156,8 @@ class Maker:
         draw = self.draw
         return draw.choice(
             [
-                {"type": "null"},
-                {"type": "boolean"},
-                {"type": "string"},
-                {"type": "integer"},
-                {"type": "number"},
-                True,
-                {},
-                {"type": "array"},
-                {"type": "object"},
-            ]
+                {"type": "null"}, {"type": "boolean"}, {"type": "string"}, {"type": "integer"}, {"type": "number"},
+                True, {}, {"type": "array"}, {"type": "object"}]
         )
 
     def string(self, depth):
@@ -257,13 +188,8 @@ class Maker:
                 return draw.randint(-scale, scale)
             return draw.choice(
                 [
-                    draw.randint(-scale, scale),
-                    round(draw.uniform(-scale, scale), draw.randint(1, 6)),
-                    0.1,
-                    -0.25,
-                    1e-7,
-                    0,
-                ]
+                    draw.randint(-scale, scale), round(draw.uniform(-scale, scale), draw.randint(1, 6)), 0.1, -0.25,
+                    1e-7, 0]
             )
 
         schema = {}
@@ -394,8 +320,7 @@ class Maker:
             members = []
             for word in draw.sample(["circle", "square", "circles", "é", 'a"b', ""], draw.randint(2, 4)):
                 member = self.object(
-                    depth - 1, draw.sample([name for name in NAMES if name != key], draw.randint(0, 3))
-                )
+                    depth - 1, draw.sample([name for name in NAMES if name != key], draw.randint(0, 3)))
                 tag = {key: draw.choice([{"const": word}, {"enum": [word]}, {"type": "string", "const": word}])}
                 rest = member.get("properties", {})
                 member["properties"] = {**tag, **rest} if draw.random() < 0.7 else {**rest, **tag}
@@ -406,24 +331,15 @@ class Maker:
         if kind == 1:
             makers = draw.sample(
                 [
-                    self.string,
-                    self.integer,
-                    self.array,
-                    self.object,
-                    lambda depth: {"type": "null"},
-                    lambda depth: {"type": "boolean"},
-                ],
-                draw.randint(2, 4),
-            )
+                    self.string, self.integer, self.array, self.object, lambda depth: {"type": "null"},
+                    lambda depth: {"type": "boolean"}],
+                draw.randint(2, 4))
             return {"oneOf": [make(depth - 1) for make in makers]}
         at = draw.randint(-5, 20)
         return {
             "oneOf": [
-                {"type": "integer", "maximum": at},
-                {"type": "integer", "minimum": at + 1, "maximum": at + 50},
-                {"type": "string", "maxLength": 3},
-                {"type": "string", "minLength": 4},
-            ]
+                {"type": "integer", "maximum": at}, {"type": "integer", "minimum": at + 1, "maximum": at + 50},
+                {"type": "string", "maxLength": 3}, {"type": "string", "minLength": 4}]
         }
 
     def all_of(self, depth):
@@ -432,8 +348,7 @@ class Maker:
         if kind == 0:
             return {
                 "type": "integer",
-                "allOf": [{"minimum": draw.randint(-9, 9)}, {"multipleOf": draw.choice([2, 3])}, {"maximum": 99}],
-            }
+                "allOf": [{"minimum": draw.randint(-9, 9)}, {"multipleOf": draw.choice([2, 3])}, {"maximum": 99}]}
         if kind == 1:
             return {
                 "type": "string",

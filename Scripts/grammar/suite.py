@@ -71,10 +71,8 @@ def tidy(value, order):
 
 ABOUT = {
     dict: {"properties", "required", "additionalProperties", "minProperties", "maxProperties", "patternProperties"},
-    list: {"prefixItems", "items", "minItems", "maxItems"},
-    str: {"minLength", "maxLength", "pattern", "format"},
-    float: {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
-}
+    list: {"prefixItems", "items", "minItems", "maxItems"}, str: {"minLength", "maxLength", "pattern", "format"},
+    float: {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}}
 
 
 def words(schema, out):

@@ -36,14 +36,8 @@ def value(source, depth=3):
     if kind <= 4:
         return source.choice(
             [
-                sentence(source),
-                source.choice(WORDS),
-                "Zürich",
-                "日本",
-                'a"b\\c\n',
-                "\U0001f600 ok",
-                f"20{source.randint(10, 99)}-0{source.randint(1, 9)}-1{source.randint(0, 9)}",
-            ]
+                sentence(source), source.choice(WORDS), "Zürich", "日本", 'a"b\\c\n', "\U0001f600 ok",
+                f"20{source.randint(10, 99)}-0{source.randint(1, 9)}-1{source.randint(0, 9)}"]
         )
     if kind == 5:
         return [value(source, depth - 1) for _ in range(source.randint(0, 5))]
@@ -84,12 +78,8 @@ def of_bytes(path):
     tokenizer.train_from_iterator(
         lines(),
         trainers.BpeTrainer(
-            vocab_size=1500,
-            show_progress=False,
-            special_tokens=[END, "<|im_end|>"],
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        ),
-    )
+            vocab_size=1500, show_progress=False, special_tokens=[END, "<|im_end|>"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
     return folder(path, tokenizer.get_vocab_size() + 10, {"tokenizer.json": tokenizer.to_str().encode()}, END)
 
 
@@ -106,17 +96,9 @@ def of_sentencepiece(path):
     """SentencePiece's pairs, with spaces as U+2581 and bytes as <0xNN>."""
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines()),
-        model_writer=out,
-        num_threads=1,
-        minloglevel=2,
-        hard_vocab_limit=False,
-        model_type="bpe",
-        vocab_size=1800,
-        normalization_rule_name="identity",
-        remove_extra_whitespaces=False,
-        byte_fallback=True,
-    )
+        sentence_iterator=iter(lines()), model_writer=out, num_threads=1, minloglevel=2, hard_vocab_limit=False,
+        model_type="bpe", vocab_size=1800, normalization_rule_name="identity", remove_extra_whitespaces=False,
+        byte_fallback=True)
     size = sentencepiece.SentencePieceProcessor(model_proto=out.getvalue()).get_piece_size()
     return folder(path, size, {"tokenizer.model": out.getvalue()}, "</s>")
 
@@ -131,19 +113,7 @@ def pieces_without_marks():
             pieces += [mark + other, other + mark]
     pieces += [first + second for first in MARKS for second in MARKS]
     pieces += [
-        '":"',
-        '","',
-        '{"',
-        '"},{"',
-        '"],"',
-        f'",{SPACE}"',
-        f'":{SPACE}"',
-        f'":{SPACE}',
-        '"]}',
-        "}}",
-        '""',
-        '[{"',
-    ]
+        '":"', '","', '{"', '"},{"', '"],"', f'",{SPACE}"', f'":{SPACE}"', f'":{SPACE}', '"]}', "}}", '""', '[{"']
     # Some pairs are missing, so that some values cannot be written at all.
     missing = {"[]", "]]", '""', "}]", ",7", "7,", 'x"', ":-"}
     return [piece for piece in dict.fromkeys(pieces) if piece not in missing]
@@ -165,12 +135,9 @@ def of_unigram(path):
 def make(directory, demo):
     """{name: path of a model}."""
     return {
-        "single bytes": of_single_bytes(f"{directory}/single"),
-        "byte-level pairs": of_bytes(f"{directory}/bytes"),
+        "single bytes": of_single_bytes(f"{directory}/single"), "byte-level pairs": of_bytes(f"{directory}/bytes"),
         "SentencePiece, bytes": of_sentencepiece(f"{directory}/pieces"),
-        "no one-token marks": of_unigram(f"{directory}/unigram"),
-        **({"demo's tokenizer": demo} if demo else {}),
-    }
+        "no one-token marks": of_unigram(f"{directory}/unigram"), **({"demo's tokenizer": demo} if demo else {})}
 
 
 def is_spelled(path):

@@ -15,8 +15,7 @@ ABOUT = {
     "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties"},
     "array": {"prefixItems", "items", "minItems", "maxItems"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
-    "string": {"minLength", "maxLength", "pattern", "format"},
-}
+    "string": {"minLength", "maxLength", "pattern", "format"}}
 TYPES = ["null", "boolean", "object", "array", "number", "string"]
 
 
@@ -211,12 +210,8 @@ class Values:
             raise Dead
         alphabet = draw.choice(
             [
-                "abc xyz",
-                'a"\\/\b\f\n\r\t\u0000\u001f',
-                "éß日本\u00a0\u2028\ufffd\uffff",
-                "\U0001f600\U0001f469\u200d\U0001f680\U0010ffff",
-                'aé"\\\n日\U0001f600 {}[]:,',
-            ]
+                "abc xyz", 'a"\\/\b\f\n\r\t\u0000\u001f', "éß日本\u00a0\u2028\ufffd\uffff",
+                "\U0001f600\U0001f469\u200d\U0001f680\U0010ffff", 'aé"\\\n日\U0001f600 {}[]:,']
         )
         return "".join(draw.choice(alphabet) for _ in range(draw.randint(least, most)))
 
@@ -235,10 +230,8 @@ class Values:
                 text += "." + "".join(draw.choice("0123456789") for _ in range(draw.randint(1, 6)))
             return text + draw.choice(
                 [
-                    "Z",
-                    f"+{draw.randrange(24):02}:{draw.randrange(60):02}",
-                    f"-{draw.randrange(24):02}:{draw.randrange(60):02}",
-                ]
+                    "Z", f"+{draw.randrange(24):02}:{draw.randrange(60):02}",
+                    f"-{draw.randrange(24):02}:{draw.randrange(60):02}"]
             )
 
         if name == "date":
@@ -324,14 +317,8 @@ class Values:
             for _ in range(draw.randint(0, 3)):
                 name = draw.choice(
                     [
-                        "extra",
-                        'é"',
-                        "",
-                        "\U0001f600",
-                        names[0] + "x" if names else "n",
-                        names[0][:-1] if names else "m",
-                        "日\n",
-                    ]
+                        "extra", 'é"', "", "\U0001f600", names[0] + "x" if names else "n",
+                        names[0][:-1] if names else "m", "日\n"]
                 )
                 if name in names or any(name == other for other, _, _ in fields):
                     continue
@@ -348,8 +335,7 @@ def quoted(text):
         '"'
         + "".join(
             {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}.get(
-                c, f"\\u{ord(c):04x}" if ord(c) < 0x20 else c
-            )
+                c, f"\\u{ord(c):04x}" if ord(c) < 0x20 else c)
             for c in text
         )
         + '"'

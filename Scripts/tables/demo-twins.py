@@ -17,9 +17,7 @@ def main():
     conversations = [
         {
             "messages": [
-                {"role": "user", "content": pair["prompt"]},
-                {"role": "assistant", "content": pair["completion"]},
-            ]
+                {"role": "user", "content": pair["prompt"]}, {"role": "assistant", "content": pair["completion"]}]
         }
         for pair in pairs
     ]
@@ -32,8 +30,7 @@ def main():
             path = f"{name}-{codec}-v{version[0]}-{'dictionary' if dictionary else 'plain'}.parquet"
             pyarrow.parquet.write_table(
                 table, os.path.join(directory, path), compression=codec, data_page_version=version,
-                use_dictionary=dictionary, row_group_size=700, data_page_size=16384,
-            )
+                use_dictionary=dictionary, row_group_size=700, data_page_size=16384)
         pyarrow.parquet.write_table(table, os.path.join(directory, name + "-default.parquet"))
 
 

@@ -21,11 +21,8 @@ def row(number):
     return {
         "prompt": f"{number}: Straße 🦙 \"quoted\"\n" * (1 + number % 3),
         "completion": None if number % 4 == 1 else f"answer {number}",
-        "category": ["brainstorm", "closed_qa", "summary"][number // 5 % 3],
-        "count": (-1) ** number * 3**number,
-        "score": number / 8,
-        "flag": number % 3 == 0,
-    }
+        "category": ["brainstorm", "closed_qa", "summary"][number // 5 % 3], "count": (-1) ** number * 3**number,
+        "score": number / 8, "flag": number % 3 == 0}
 
 
 def main(folder):

@@ -33,37 +33,20 @@ def flat(number):
         "output": text(number + 2, 3),
         "category": None if number % 11 == 5 else ["brainstorm", "closed_qa", "summary"][number // 5 % 3],
         "raw": None if number % 7 == 3 else text(number, 1).encode(),
-        "count": None if number % 5 == 1 else (-1) ** number * 2 ** (number % 63),
-        "small": number - 20,
-        "byte": number * 5 % 256,
-        "wide": 2**32 - 1 - number,
-        "huge": 2**64 - 1 - number,
+        "count": None if number % 5 == 1 else (-1) ** number * 2 ** (number % 63), "small": number - 20,
+        "byte": number * 5 % 256, "wide": 2**32 - 1 - number, "huge": 2**64 - 1 - number,
         "score": None if number % 9 == 4 else [0.1, 1e300, -2.5, 5e-324, 1 / 3, -0.0, 1e16][number % 7],
-        "weight": number / 8,
-        "flag": None if number % 4 == 2 else number % 3 == 0,
-        "always": number % 2 == 0,
-        "never": None,
-    }
+        "weight": number / 8, "flag": None if number % 4 == 2 else number % 3 == 0, "always": number % 2 == 0,
+        "never": None}
 
 
 FLAT = pa.schema(
     [
-        pa.field("instruction", pa.string(), nullable=False),
-        ("input", pa.string()),
-        ("output", pa.large_string()),
-        ("category", pa.dictionary(pa.int32(), pa.string())),
-        ("raw", pa.binary()),
-        ("count", pa.int64()),
-        ("small", pa.int16()),
-        ("byte", pa.uint8()),
-        ("wide", pa.uint32()),
-        ("huge", pa.uint64()),
-        ("score", pa.float64()),
-        ("weight", pa.float32()),
-        ("flag", pa.bool_()),
-        pa.field("always", pa.bool_(), nullable=False),
-        ("never", pa.null()),
-    ]
+        pa.field("instruction", pa.string(), nullable=False), ("input", pa.string()), ("output", pa.large_string()),
+        ("category", pa.dictionary(pa.int32(), pa.string())), ("raw", pa.binary()), ("count", pa.int64()),
+        ("small", pa.int16()), ("byte", pa.uint8()), ("wide", pa.uint32()), ("huge", pa.uint64()),
+        ("score", pa.float64()), ("weight", pa.float32()), ("flag", pa.bool_()),
+        pa.field("always", pa.bool_(), nullable=False), ("never", pa.null())]
 )
 
 
@@ -78,8 +61,7 @@ def message(number, turn):
         "role": ["user", "assistant"][turn % 2],
         "content": None if calls else "" if (number + turn) % 8 == 0 else text(number + turn, 1 + turn % 3),
         "tool_calls": [call(number + index) for index in range(1 + number % 2)] if calls else None,
-        "train": None if turn % 2 == 0 else number % 2 == 0,
-    }
+        "train": None if turn % 2 == 0 else number % 2 == 0}
 
 
 def conversation(number):
@@ -96,9 +78,7 @@ def conversation(number):
     }
 
 
-CALL = pa.struct(
-    [("id", pa.string()), ("function", pa.struct([("name", pa.string()), ("arguments", pa.string())]))]
-)
+CALL = pa.struct([("id", pa.string()), ("function", pa.struct([("name", pa.string()), ("arguments", pa.string())]))])
 MESSAGE = pa.struct(
     [("role", pa.string()), ("content", pa.string()), ("tool_calls", pa.list_(CALL)), ("train", pa.bool_())]
 )
@@ -107,19 +87,13 @@ TOOL = pa.struct(
         ("type", pa.string()),
         (
             "function",
-            pa.struct([("name", pa.string()), ("parameters", pa.struct([("required", pa.list_(pa.string()))]))]),
-        ),
-    ]
+            pa.struct([("name", pa.string()), ("parameters", pa.struct([("required", pa.list_(pa.string()))]))]))]
 )
 CONVERSATIONS = pa.schema(
     [
-        ("id", pa.int64()),
-        ("messages", pa.list_(MESSAGE)),
-        ("tools", pa.large_list(TOOL)),
-        ("tags", pa.list_(pa.string())),
-        ("grid", pa.list_(pa.list_(pa.int32()))),
-        ("meta", pa.struct([("source", pa.string()), ("scores", pa.list_(pa.float64(), 1))])),
-    ]
+        ("id", pa.int64()), ("messages", pa.list_(MESSAGE)), ("tools", pa.large_list(TOOL)),
+        ("tags", pa.list_(pa.string())), ("grid", pa.list_(pa.list_(pa.int32()))),
+        ("meta", pa.struct([("source", pa.string()), ("scores", pa.list_(pa.float64(), 1))]))]
 )
 
 
@@ -158,8 +132,7 @@ def write_encrypted(path, table, **options):
     factory = pe.CryptoFactory(lambda configuration: Keys(configuration))
     properties = factory.file_encryption_properties(
         pe.KmsConnectionConfig(),
-        pe.EncryptionConfiguration(footer_key="k", column_keys={"k": ["prompt"]}, **options),
-    )
+        pe.EncryptionConfiguration(footer_key="k", column_keys={"k": ["prompt"]}, **options))
     with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
         writer.write_table(table)
 
@@ -196,9 +169,7 @@ def main(folder):
         ("n", "DELTA_BINARY_PACKED"),
         ("x", "BYTE_STREAM_SPLIT"),
     ]:
-        write(
-            f"refused-{encoding}.parquet", few, pairs, use_dictionary=False, column_encoding={column: encoding}
-        )
+        write(f"refused-{encoding}.parquet", few, pairs, use_dictionary=False, column_encoding={column: encoding})
     table = pa.Table.from_pylist(few, schema=pairs)
     write_encrypted("refused-encrypted.parquet", table)
     write_encrypted("refused-encrypted-columns.parquet", table, plaintext_footer=True)
@@ -207,21 +178,13 @@ def main(folder):
     day = datetime.datetime(2026, 1, 2, 3, 4, 5)
     others = pa.schema(
         [
-            ("prompt", pa.string()),
-            ("time", pa.timestamp("us")),
-            ("day", pa.date32()),
-            ("hour", pa.time64("us")),
-            ("price", pa.decimal128(9, 2)),
-            ("fixed", pa.binary(4)),
-            ("half", pa.float16()),
-            ("pairs", pa.map_(pa.string(), pa.int64())),
-            ("nested", pa.list_(pa.struct([("day", pa.date32())]))),
-        ]
+            ("prompt", pa.string()), ("time", pa.timestamp("us")), ("day", pa.date32()), ("hour", pa.time64("us")),
+            ("price", pa.decimal128(9, 2)), ("fixed", pa.binary(4)), ("half", pa.float16()),
+            ("pairs", pa.map_(pa.string(), pa.int64())), ("nested", pa.list_(pa.struct([("day", pa.date32())])))]
     )
     row = {
         "prompt": "p", "time": day, "day": day.date(), "hour": day.time(), "price": decimal.Decimal("1.25"),
-        "fixed": b"abcd", "half": 0.5, "pairs": [("a", 1)], "nested": [{"day": day.date()}],
-    }  # fmt: skip
+        "fixed": b"abcd", "half": 0.5, "pairs": [("a", 1)], "nested": [{"day": day.date()}]}  # fmt: skip
     write("types.parquet", [row], others)
     write("types-int96.parquet", [row], others, use_deprecated_int96_timestamps=True)
 
@@ -230,14 +193,10 @@ def main(folder):
     write(
         "bad-rows.parquet",
         [
-            {"prompt": b"good", "x": 1.0, "y": 1.0},
-            {"prompt": b"\xff\xfe", "x": 1.0, "y": 1.0},
-            {"prompt": b"nan", "x": float("nan"), "y": 1.0},
-            {"prompt": b"inf", "x": 1.0, "y": float("-inf")},
-            {"prompt": b"good", "x": 2.0, "y": 0.1},
-        ],
-        bad,
-    )
+            {"prompt": b"good", "x": 1.0, "y": 1.0}, {"prompt": b"\xff\xfe", "x": 1.0, "y": 1.0},
+            {"prompt": b"nan", "x": float("nan"), "y": 1.0}, {"prompt": b"inf", "x": 1.0, "y": float("-inf")},
+            {"prompt": b"good", "x": 2.0, "y": 0.1}],
+        bad)
 
 
 if __name__ == "__main__":
