@@ -7,8 +7,6 @@ of Services are in /etc/hosts. Not here: several nodes, admission, NetworkPolici
 """
 
 import base64
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -21,12 +19,15 @@ import urllib.request
 
 import yaml
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../Scripts/cluster"))
+from work import NAMED, hash_in, steps_in  # noqa: E402
+
 PATIENCE = 300
 MODEL, DATA, SKEIN, WORK = sys.argv[1:5]
 # The options of the run, in place of the manifest's.
 OPTIONS = "--iterations=12 --batch-size=2 --max-length=64 --validation-split=0 --checkpoint-every=4".split()
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Scripts/lib/named.json")) as named:
-    OPTIONS += [f"--{name}={value}" for name, value in json.load(named).items()]
+OPTIONS += [f"{name}={value}" for name, value in zip(NAMED[::2], NAMED[1::2])]
 
 
 def wait(what, is_done):
@@ -154,11 +155,7 @@ def load(path):
 
 
 def steps():
-    try:
-        with open(f"{WORK}/claim-data/run/metrics.jsonl") as file:
-            return sum('"loss_tokens"' in line for line in file)
-    except FileNotFoundError:
-        return 0
+    return steps_in(f"{WORK}/claim-data/run")
 
 
 def fill():
@@ -167,11 +164,6 @@ def fill():
     os.makedirs(f"{WORK}/claim-data")
     for source, name in [(MODEL, "model.gguf"), (DATA, "pairs.jsonl")]:
         shutil.copy(source, f"{WORK}/claim-data/{name}")
-
-
-def digest():
-    with open(f"{WORK}/claim-data/run/adapter/adapter_model.safetensors", "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
 
 
 def deployment(pods):
@@ -200,7 +192,7 @@ def deployment(pods):
     start("skein-worker-2", worker)
     assert coordinator.end() == 0, coordinator.text()
     assert workers[1].end() == 0, workers[1].text()
-    return digest()
+    return hash_in(f"{WORK}/claim-data/run")
 
 
 def job(pods):
@@ -228,7 +220,7 @@ def job(pods):
     assert status == 130 or steps() == 12, tasks[1].text()
     tasks[1] = start(1)
     assert tasks[2].end() == 0, tasks[2].text()
-    return digest()
+    return hash_in(f"{WORK}/claim-data/run")
 
 
 def main():

@@ -69,6 +69,26 @@ def wait_for(what, is_done, seconds=PATIENCE):
         time.sleep(0.05)
 
 
+def last_line(*words):
+    """What a program prints last: of a script, a path."""
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
+
+
+def steps_in(run):
+    """How many steps of a run are done, by its folder."""
+    try:
+        with open(os.path.join(run, "metrics.jsonl")) as file:
+            return sum('"loss_tokens"' in line for line in file)
+    except FileNotFoundError:
+        return 0
+
+
+def hash_in(run):
+    """The SHA-256 of the adapter in the folder of a run."""
+    with open(os.path.join(run, "adapter/adapter_model.safetensors"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
 class Work:
     """A model, rows and options; what `skein train` makes of them; a folder for everything."""
 
@@ -93,29 +113,18 @@ class Work:
             [self.skein, "train", *self.options, "--output", alone], capture_output=True, text=True)
         if done.returncode != 0:
             raise Failed(f"skein train ended with {done.returncode}:\n{done.stderr}")
-        self.hash = self.adapter("alone")
+        self.hash = hash_in(alone)
         say(f"skein train in one process: {self.hash}")
 
     def printed(self, script, *words):
         """The last line that a script prints: a path."""
-        return subprocess.run(
-            [ROOT / "Scripts" / script, *words], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
+        return last_line(ROOT / "Scripts" / script, *words)
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def adapter(self, name):
-        path = self.path(f"{name}/adapter/adapter_model.safetensors")
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-
     def steps(self, name):
-        """How many steps of a run are done."""
-        try:
-            with open(self.path(f"{name}/metrics.jsonl")) as file:
-                return sum('"loss"' in line for line in file)
-        except FileNotFoundError:
-            return 0
+        return steps_in(self.path(name))
 
     def is_over(self, name):
         return self.steps(name) >= self.iterations
@@ -136,7 +145,7 @@ class Work:
             raise Failed(f"{name}: process {pid} has ended after step {self.steps(name)}")
 
     def expect_hash(self, name):
-        found = self.adapter(name)
+        found = hash_in(self.path(name))
         if found != self.hash:
             raise Failed(f"{name}: the adapter's SHA-256 is {found}, not {self.hash}")
         done = subprocess.run(
