@@ -108,9 +108,8 @@ class Check:
             if run["tokens"] > run["limit"]:
                 found.append(("tokens", f"run {number}: {run['tokens']} tokens, limit {run['limit']}", text))
             if any(need is not None and run["tokens"] < need for need in needed):
-                found.append(
-                    ("shortest", f"run {number}: {run['tokens']} tokens, less than the shortest, {needed}", text)
-                )
+                found.append((
+                    "shortest", f"run {number}: {run['tokens']} tokens, less than the shortest, {needed}", text))
             flaw, twice = judged.flaw(text)
             seen["with a property twice"] += twice
             if flaw:
@@ -269,11 +268,9 @@ class Check:
             wrong = [
                 hard.mutated(draw.choice(samples), draw.choice(samples), draw) for _ in range(40) if "" not in samples
             ]
-            cases.append(
-                {
-                    "regex": text,
-                    "instances": [value for value in dict.fromkeys(samples + wrong) if value and spelled(value)]}
-            )
+            cases.append({
+                "regex": text,
+                "instances": [value for value in dict.fromkeys(samples + wrong) if value and spelled(value)]})
         for position, result, _ in drive.run(cases, runs, self.arguments.seed):
             text = cases[position]["regex"]
             if "crash" in result or "refused" in result:
@@ -306,11 +303,9 @@ class Check:
             order = suite.declared(schema, {})
             orders.append(order)
             texts = [suite.compact(value) for value, _, _ in tests]
-            cases.append(
-                {
-                    "schema": schema,
-                    "instances": texts + [suite.compact(suite.tidy(value, order)) for value, _, _ in tests]}
-            )
+            cases.append({
+                "schema": schema,
+                "instances": texts + [suite.compact(suite.tidy(value, order)) for value, _, _ in tests]})
         table = collections.defaultdict(collections.Counter)
         reasons, odd = collections.Counter(), []
         refused = collections.Counter()

@@ -293,22 +293,17 @@ def mutated(text, other, draw):
     if kind <= 5 and numbers:
         found = draw.choice(numbers)
         old = found.group()
-        new = draw.choice(
-            [
-                old + "0", "-" + old, old.lstrip("-"), old + ".0", old + ".5", "0" + old, old + "e1",
-                str(int(float(old)) + 1), str(int(float(old)) - 1), "0", "1", "-1", "0.1", old[:-1] or "0",
-                "9" * 16]
-        )
+        new = draw.choice([
+            old + "0", "-" + old, old.lstrip("-"), old + ".0", old + ".5", "0" + old, old + "e1",
+            str(int(float(old)) + 1), str(int(float(old)) - 1), "0", "1", "-1", "0.1", old[:-1] or "0", "9" * 16])
         return text[: found.start()] + new + text[found.end() :]
     pieces = list(re.finditer(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|\{\}|\[\]', text))
     if kind <= 8 and pieces:
         found = draw.choice(pieces)
         others = re.findall(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|\{\}|\[\]', other) or ["null"]
-        new = draw.choice(
-            [
-                draw.choice(others), "null", '""', "{}", "[]", "true",
-                found.group()[:-1] + 'x"' if found.group().endswith('"') else "0", ""]
-        )
+        new = draw.choice([
+            draw.choice(others), "null", '""', "{}", "[]", "true",
+            found.group()[:-1] + 'x"' if found.group().endswith('"') else "0", ""])
         return text[: found.start()] + new + text[found.end() :]
     parts = text.split(",")
     draw.shuffle(parts)

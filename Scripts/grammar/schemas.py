@@ -154,11 +154,9 @@ class Maker:
 
     def simple(self, depth):
         draw = self.draw
-        return draw.choice(
-            [
-                {"type": "null"}, {"type": "boolean"}, {"type": "string"}, {"type": "integer"}, {"type": "number"},
-                True, {}, {"type": "array"}, {"type": "object"}]
-        )
+        return draw.choice([
+            {"type": "null"}, {"type": "boolean"}, {"type": "string"}, {"type": "integer"}, {"type": "number"}, True,
+            {}, {"type": "array"}, {"type": "object"}])
 
     def string(self, depth):
         draw = self.draw
@@ -186,11 +184,9 @@ class Maker:
         def bound():
             if whole:
                 return draw.randint(-scale, scale)
-            return draw.choice(
-                [
-                    draw.randint(-scale, scale), round(draw.uniform(-scale, scale), draw.randint(1, 6)), 0.1, -0.25,
-                    1e-7, 0]
-            )
+            return draw.choice([
+                draw.randint(-scale, scale), round(draw.uniform(-scale, scale), draw.randint(1, 6)), 0.1, -0.25, 1e-7,
+                0])
 
         schema = {}
         low, high = sorted([bound(), bound()])

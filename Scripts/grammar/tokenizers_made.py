@@ -34,11 +34,9 @@ def value(source, depth=3):
     if kind == 2:
         return round(source.uniform(-100, 1000), source.randint(1, 5))
     if kind <= 4:
-        return source.choice(
-            [
-                sentence(source), source.choice(WORDS), "Zürich", "日本", 'a"b\\c\n', "\U0001f600 ok",
-                f"20{source.randint(10, 99)}-0{source.randint(1, 9)}-1{source.randint(0, 9)}"]
-        )
+        return source.choice([
+            sentence(source), source.choice(WORDS), "Zürich", "日本", 'a"b\\c\n', "\U0001f600 ok",
+            f"20{source.randint(10, 99)}-0{source.randint(1, 9)}-1{source.randint(0, 9)}"])
     if kind == 5:
         return [value(source, depth - 1) for _ in range(source.randint(0, 5))]
     return {source.choice(WORDS): value(source, depth - 1) for _ in range(source.randint(0, 6))}

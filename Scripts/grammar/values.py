@@ -208,11 +208,9 @@ class Values:
         )
         if most < least:
             raise Dead
-        alphabet = draw.choice(
-            [
-                "abc xyz", 'a"\\/\b\f\n\r\t\u0000\u001f', "éß日本\u00a0\u2028\ufffd\uffff",
-                "\U0001f600\U0001f469\u200d\U0001f680\U0010ffff", 'aé"\\\n日\U0001f600 {}[]:,']
-        )
+        alphabet = draw.choice([
+            "abc xyz", 'a"\\/\b\f\n\r\t\u0000\u001f', "éß日本\u00a0\u2028\ufffd\uffff",
+            "\U0001f600\U0001f469\u200d\U0001f680\U0010ffff", 'aé"\\\n日\U0001f600 {}[]:,'])
         return "".join(draw.choice(alphabet) for _ in range(draw.randint(least, most)))
 
     def formatted(self, name):
@@ -228,11 +226,9 @@ class Values:
             text = f"{draw.randrange(24):02}:{draw.randrange(60):02}:{draw.randrange(60):02}"
             if draw.random() < 0.4:
                 text += "." + "".join(draw.choice("0123456789") for _ in range(draw.randint(1, 6)))
-            return text + draw.choice(
-                [
-                    "Z", f"+{draw.randrange(24):02}:{draw.randrange(60):02}",
-                    f"-{draw.randrange(24):02}:{draw.randrange(60):02}"]
-            )
+            return text + draw.choice([
+                "Z", f"+{draw.randrange(24):02}:{draw.randrange(60):02}",
+                f"-{draw.randrange(24):02}:{draw.randrange(60):02}"])
 
         if name == "date":
             return date()
@@ -315,11 +311,9 @@ class Values:
         stated = [schema["additionalProperties"] for schema in every if "additionalProperties" in schema]
         if not closed and (stated or not any("properties" in schema for schema in every)) and draw.random() < 0.6:
             for _ in range(draw.randint(0, 3)):
-                name = draw.choice(
-                    [
-                        "extra", 'é"', "", "\U0001f600", names[0] + "x" if names else "n",
-                        names[0][:-1] if names else "m", "日\n"]
-                )
+                name = draw.choice([
+                    "extra", 'é"', "", "\U0001f600", names[0] + "x" if names else "n",
+                    names[0][:-1] if names else "m", "日\n"])
                 if name in names or any(name == other for other, _, _ in fields):
                     continue
                 try:
