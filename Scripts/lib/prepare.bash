@@ -2,7 +2,7 @@
 # Sourced by scripts that start programs, mostly on the demo's model and data: what all of them do first.
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 root=$(dirname "$scripts")
-cache=$(realpath --canonicalize-missing --no-symlinks "${SKEIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/skein}")
+cache=$(realpath --canonicalize-missing --no-symlinks "${SKEIN_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/skein}")
 source "$(dirname "${BASH_SOURCE[0]}")/build.bash"
 
 # WHAT FIX [STATUS]
