@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinModels
 
 /// A LoRA adapter on disk: a folder of PEFT (which is what a run writes) or of MLX, or a GGUF file.
 public struct Adapter: Sendable, Equatable {
@@ -22,11 +23,11 @@ public struct Adapter: Sendable, Equatable {
     /// - Parameter path: Its folder or file, or the directory of a run, which means the adapter in it.
     /// - Throws: `SkeinError` if a file is missing or damaged, or holds more than plain LoRA.
     public init(at path: String) throws {
-        let path = AdapterFormat.place(path)
+        let path = AdapterFormats.standard.place(path)
         self.path = path
         let summary: AdapterSummary
         (summary, sha256) = try SkeinError.wrapping {
-            let weights = try AdapterFormat.of(path).weights(of: path)
+            let weights = try AdapterFormats.standard.weights(of: path)
             // Reads all of it first: an unreadable file is an error here, not a signal later.
             let digest = try RegularFile.digest(of: weights).digest.description
             return (try AdapterSummary(path: path), digest)

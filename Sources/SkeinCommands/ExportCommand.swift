@@ -10,9 +10,9 @@ import SkeinTraining
 
 /// `skein export`: an adapter as another tool takes it.
 struct ExportCommand: Command {
-    struct Options: Sendable, Equatable {
+    struct Options: Sendable {
         var adapter: String
-        var format: AdapterFormat
+        var format: any AdapterFormat
         var output: String
         /// nil: that of the run that made the adapter.
         var model: String?
@@ -27,8 +27,9 @@ struct ExportCommand: Command {
         "adapter", .path(),
         "adapter to export: a run's folder, a PEFT or MLX folder, a GGUF file, or "
             + "ORG/NAME[@revision][:file.gguf] of the Hub")
-    static let format = Option<AdapterFormat>.required(
-        "format", .choice, "whose format: PEFT's and vLLM's, mlx-lm's, or llama.cpp's")
+    static let format = Option.required(
+        "format", .choice(of: AdapterFormats.standard.all) { $0.id },
+        "whose format: PEFT's and vLLM's, mlx-lm's, or llama.cpp's")
     static let output = Option.required(
         "output", .path(), "folder to write, or file for gguf; it may not exist yet")
     static let model = Option.optional(
@@ -70,7 +71,7 @@ struct ExportCommand: Command {
             prefix: arguments[Self.keyPrefix]?.blocks,
             anyBase: arguments[SharedFlags.anyBase], verifies: !arguments[Self.noVerify],
             threads: arguments[SharedFlags.threads], json: arguments[SharedFlags.json])
-        if options.prefix != nil, options.format == .gguf {
+        if options.prefix != nil, !options.format.isFolder {
             throw UsageError.excludes(
                 option: "format", other: "key-prefix", command: Self.table.command)
         }
@@ -81,7 +82,7 @@ struct ExportCommand: Command {
     func run(_ io: CommandIO) throws {
         try refuseExisting()
         // Before the model, which is looked for beside it.
-        _ = try AdapterFormat.of(options.adapter)
+        _ = try AdapterFormats.standard.format(at: options.adapter)
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(try modelPath()), adapter: options.adapter,
             anyBase: options.anyBase, threads: options.threads, weights: .auto)
@@ -119,14 +120,14 @@ struct ExportCommand: Command {
 
     /// Takes the card and the creator's metadata along.
     private func writeNotes(
-        to path: String, _ format: AdapterFormat, _ io: CommandIO
+        to path: String, _ format: any AdapterFormat, _ io: CommandIO
     ) throws {
-        guard options.format != .gguf else {
+        guard options.format.isFolder else {
             let names = AdapterNotes.names(in: options.adapter)
             guard !names.isEmpty else { return }
             return io.log.info(
-                "a GGUF file has no place for \(names.joined(separator: " and ")) of "
-                    + options.adapter)
+                "a \(options.format.name) file has no place for "
+                    + "\(names.joined(separator: " and ")) of \(options.adapter)")
         }
         let notes = AdapterNotes(of: options.adapter) { io.log.warning($0) }
         guard !notes.names.isEmpty else { return }
@@ -190,7 +191,7 @@ struct ExportCommand: Command {
         if options.json {
             return try io.print(json: [
                 ("output", .text(options.output)),
-                ("format", .text(options.format.rawValue)),
+                ("format", .text(options.format.id)),
                 ("sha256", .text(digest.description)),
                 (
                     "largest_logit_difference",

@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinFormats
 import SkeinHub
 import SkeinInference
 import SkeinJSON
@@ -110,7 +109,7 @@ struct ServeCommand: Command {
             guard let border else {
                 let path = String(line)
                 let reference = HubInput.reference(path, as: .adapter)
-                return .init(name: reference?.name ?? AdapterFormat.name(of: path), path: path)
+                return .init(name: reference?.name ?? AdapterFormats.name(of: path), path: path)
             }
             guard border > line.startIndex, line.index(after: border) < line.endIndex else {
                 throw UsageError.badValue(

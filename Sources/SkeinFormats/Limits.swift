@@ -42,7 +42,4 @@ enum Limits {
     static let adapterRank = 1 << 14
     /// Names or patterns in one list of adapter_config.json: every module of 140 layers.
     static let adapterPatterns = 1 << 10
-    /// Entries of a folder that are looked into for the adapter that may be meant: 1,024 are 5,120
-    /// calls of `stat`, some milliseconds.
-    static let searchedFolders = 1 << 10
 }

@@ -88,10 +88,10 @@ struct UseTests {
             try bench.train("run", run)
             let adapter = bench.path("run/adapter")
             let expected = try evaluate(bench, ["--adapter", adapter, "--json"]).output
-            for format in AdapterFormat.allCases {
-                let path = bench.path("out." + format.rawValue)
+            for format in AdapterFormats.standard.all {
+                let path = bench.path("out." + format.id)
                 let words = [
-                    "export", "--adapter", adapter, "--format", format.rawValue, "--output", path,
+                    "export", "--adapter", adapter, "--format", format.id, "--output", path,
                 ]
                 // The run knows its model.
                 let ending = try SkeinProcess.run(words)
@@ -100,9 +100,9 @@ struct UseTests {
                 #expect(try evaluate(bench, ["--adapter", path, "--json"]).output == expected)
                 Complaint(65, "something at --output").check(try SkeinProcess.run(words))
                 let inspected = try SkeinProcess.run(["inspect", path, "--json"])
-                #expect(inspected.output.contains("\"format\":\"\(format.rawValue)\""))
+                #expect(inspected.output.contains("\"format\":\"\(format.id)\""))
                 try bench.train(
-                    "on-" + format.rawValue, run + ["--init-adapter", path, "--iterations", "2"])
+                    "on-" + format.id, run + ["--init-adapter", path, "--iterations", "2"])
             }
             // Rank, alpha, modules and layers are the adapter's unless they are given.
             let file = bench.path("out.gguf")
@@ -116,9 +116,9 @@ struct UseTests {
             let refused = bench.trainWords("no", ["--init-adapter", file, "--rank", "3"])
             Complaint(65, "--rank").check(
                 try SkeinProcess.run(refused), isPlaced: false)
-            let hashes = try AdapterFormat.allCases.map { format in
+            let hashes = try AdapterFormats.standard.all.map { format in
                 try RegularFile.digest(
-                    of: bench.path("on-\(format.rawValue)/adapter/adapter_model.safetensors")
+                    of: bench.path("on-\(format.id)/adapter/adapter_model.safetensors")
                 ).digest
             }
             #expect(Set(hashes).count == 1)

@@ -119,8 +119,8 @@ import Testing
                     "--output", directory + "/exported/",
                 ], export.io())
             #expect(exported == 0, "\(export.error)")
-            let written = try AdapterFormat.of(directory + "/exported")
-            #expect(written == (format == "hf" ? .mlx : .gguf))
+            let written = try AdapterFormats.standard.format(at: directory + "/exported")
+            #expect(written.id == (format == "hf" ? "mlx" : "gguf"))
         }
     }
 

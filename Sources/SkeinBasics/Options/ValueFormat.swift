@@ -177,15 +177,21 @@ extension ValueFormat where Value == Duration {
 extension ValueFormat
 where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
     /// One of the raw values of an enumeration.
-    package static var choice: ValueFormat {
-        let words = Value.allCases.map(\.rawValue)
-        return ValueFormat(
-            placeholder: words.joined(separator: "|"), accepted: Words.either(words),
-            choices: words, read: { Value(rawValue: $0) }, json: { .text($0.rawValue) })
-    }
+    package static var choice: ValueFormat { choice(of: Array(Value.allCases)) { $0.rawValue } }
 }
 
 extension ValueFormat {
+    /// One of some values, by its word.
+    package static func choice(
+        of values: [Value], word: @escaping @Sendable (Value) -> String
+    ) -> ValueFormat {
+        let words = values.map(word)
+        return ValueFormat(
+            placeholder: words.joined(separator: "|"), accepted: Words.either(words),
+            choices: words, read: { text in values.first { word($0) == text } },
+            json: { .text(word($0)) })
+    }
+
     /// The same texts for an option that may also be absent.
     package var optional: ValueFormat<Value?> {
         ValueFormat<Value?>(

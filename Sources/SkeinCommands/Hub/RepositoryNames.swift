@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinFormats
 import SkeinHub
+import SkeinModels
 import SkeinServe
 import SkeinTraining
 
@@ -56,7 +56,7 @@ enum RepositoryNames {
     /// - Throws: `HubError`.
     static func path(_ text: String, as kind: HubKind, _ io: CommandIO) throws -> String {
         guard let reference = HubInput.reference(text, as: kind) else {
-            return kind == .adapter ? AdapterFormat.place(text) : text
+            return kind == .adapter ? AdapterFormats.standard.place(text) : text
         }
         do {
             return try path(of: reference, as: kind, asksServer: false, io)

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinJSON
+import SkeinModels
 import SkeinTraining
 
 extension Facts {
@@ -38,10 +39,10 @@ extension Facts {
     private mutating func addAdapter(_ path: String) throws {
         // The hash comes first: it finds sectors that cannot be read, and the norms then read a
         // mapped file.
-        let digest = try Self.digest(ofFile: AdapterFormat.of(path).weights(of: path))
+        let digest = try Self.digest(ofFile: AdapterFormats.standard.weights(of: path))
         let adapter = try AdapterSummary(path: path)
         let configuration = adapter.configuration
-        add("format", .text(adapter.format.rawValue), shown: adapter.format.name)
+        add("format", .text(adapter.format.id), shown: adapter.format.name)
         add(
             "rank", .integer(adapter.ranks.upperBound),
             shown: adapter.ranks.count == 1

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinModels
 
 /// What a path holds, by file names or its first bytes. Whether it is sound is checked later.
 enum InspectedKind: Sendable, Equatable {
@@ -11,12 +12,11 @@ enum InspectedKind: Sendable, Equatable {
 
     /// In search order: a checkpoint is also an adapter, and some adapter folders hold their base
     /// model's configuration.
-    private static let folders: [(file: String, kind: InspectedKind)] = [
-        ("run.json", .run), ("manifest.json", .checkpoint), ("state.json", .checkpoint),
-        (AdapterFiles.configurationName, .adapter), (AdapterFiles.weightsName, .adapter),
-        (MLXAdapter.weightsName, .adapter),
-        ("config.json", .model),
-    ]
+    private static let folders: [(file: String, kind: InspectedKind)] =
+        [
+            ("run.json", .run), ("manifest.json", .checkpoint), ("state.json", .checkpoint),
+            (AdapterFiles.configurationName, .adapter),
+        ] + AdapterFormats.standard.weightsNames.map { ($0, .adapter) } + [("config.json", .model)]
 
     private static let fileKinds = ["the magic bytes GGUF", "a safetensors header"]
 
@@ -63,6 +63,6 @@ enum InspectedKind: Sendable, Equatable {
     }
 
     private static func ofGGUF(_ path: String) throws -> InspectedKind {
-        GGUFAdapter.isAdapter(try GGUFFile(path: path)) ? .adapter : .model
+        try GGUFFile(path: path).isAdapter ? .adapter : .model
     }
 }

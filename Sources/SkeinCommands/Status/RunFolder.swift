@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
-import SkeinFormats
 import SkeinJSON
+import SkeinModels
 import SkeinTraining
 import SkeinWatch
 

@@ -144,7 +144,7 @@ struct AdapterConfigurationFile: Decodable {
     func check(path: String) throws {
         let check = ConfigurationCheck(path: path)
         if let kind, kind != "LORA" { throw check.unsupported("peft_type", kind, "LORA") }
-        _ = try check.size("r", rank, limit: Limits.adapterRank)
+        _ = try check.adapterRank("r", rank)
         let alpha = alpha ?? 8
         guard alpha.isFinite else { throw check.bad("lora_alpha", "finite", String(alpha)) }
         let dropout = dropout ?? 0
@@ -169,7 +169,7 @@ struct AdapterConfigurationFile: Decodable {
             throw check.unsupported(field, names.joined(separator: ", "), "an empty one")
         }
         for (key, rank) in rankPattern ?? [:] {
-            _ = try check.size("rank_pattern.\(key)", rank, limit: Limits.adapterRank)
+            _ = try check.adapterRank("rank_pattern.\(key)", rank)
         }
         for (key, alpha) in alphaPattern ?? [:] where !alpha.isFinite {
             throw check.bad("alpha_pattern.\(key)", "finite", String(alpha))

@@ -64,7 +64,7 @@ package struct AdapterFiles: Sendable {
         copies = weights.tensors.filter { known[$0.key] != nil }
     }
 
-    init(
+    package init(
         outline: AdapterOutline, tensors: [String: TensorView], copies: [String: TensorView] = [:]
     ) {
         self.outline = outline
@@ -82,15 +82,25 @@ package struct AdapterFiles: Sendable {
     private static func configurationFile(
         _ directory: String, in store: any Store
     ) throws -> AdapterConfigurationFile {
-        let path = "\(directory)/\(configurationName)"
-        for name in [configurationName, weightsName]
-        where !store.exists("\(directory)/\(name)") {
+        let file = try decodeConfiguration(
+            AdapterConfigurationFile.self, of: directory, beside: weightsName, in: store)
+        try file.check(path: "\(directory)/\(configurationName)")
+        return file
+    }
+
+    /// Reads adapter_config.json, which other formats' folders have, too, with fields of their own.
+    ///
+    /// - Throws: `FormatError.missingFile` if it or the weights are not there; `FormatError`,
+    ///   `FileError`.
+    package static func decodeConfiguration<File: Decodable>(
+        _ type: File.Type, of directory: String, beside weights: String, in store: any Store
+    ) throws -> File {
+        for name in [configurationName, weights] where !store.exists("\(directory)/\(name)") {
             throw FormatError.missingFile(path: directory, expected: name)
         }
-        let file = try JSONFile.decode(
-            AdapterConfigurationFile.self, path: path, limit: Limits.configurationBytes, in: store)
-        try file.check(path: path)
-        return file
+        return try JSONFile.decode(
+            type, path: "\(directory)/\(configurationName)", limit: Limits.configurationBytes,
+            in: store)
     }
 
     /// Writes both files into `directory`, which is made if needed; equal arguments give equal

@@ -72,7 +72,7 @@ package struct AdapterOrigin: Sendable, Equatable, Codable {
     }
 
     /// Sorted, as in the file.
-    var fields: [(String, JSONValue)] {
+    package var fields: [(String, JSONValue)] {
         func optional(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
         var fields: [(String, JSONValue)] = [
             (

@@ -11,26 +11,26 @@ extension AdapterOutline {
     }
 
     /// The tensors of an adapter by what they belong to.
-    struct Parts {
+    package struct Parts {
         /// At least one of these two has an element.
-        var modules: [Module]
-        var edges: [Edge]
+        package var modules: [Module]
+        package var edges: [Edge]
         /// The matrices' shapes.
         var shapes: [String: [Int]]
         /// Shapes of the base model's own weights among the tensors.
         var copies: [String: [Int]]
 
         /// Names of all modules.
-        var names: [String] { modules.map(\.module) + edges.map(\.module.rawValue) }
+        package var names: [String] { modules.map(\.module) + edges.map(\.module.rawValue) }
         /// Adapted layers, ascending; nil: none, or all from the first.
-        var layersUnlessFromFirst: [Int]? {
+        package var layersUnlessFromFirst: [Int]? {
             let layers = Set(modules.map(\.layer)).sorted()
             return layers == Array(0..<layers.count) ? nil : layers
         }
     }
 
     /// Which modules a set of LoRA matrices covers; arguments and errors as of `modules(of:)`.
-    static func parts(
+    package static func parts(
         of shapes: [String: [Int]], rank: Int?, magnitudes: Bool = false, path: String
     ) throws -> Parts {
         var blocks: [String: [Int]] = [:]

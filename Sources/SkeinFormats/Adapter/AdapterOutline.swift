@@ -13,7 +13,7 @@ package struct AdapterOutline: Sendable {
     }
 
     /// Where the factors of B A x come from.
-    enum Scale: Sendable, Equatable {
+    package enum Scale: Sendable, Equatable {
         /// The configuration states ranks and alphas.
         case configured
         /// Alpha by the rank that each module's matrices have.
@@ -42,7 +42,7 @@ package struct AdapterOutline: Sendable {
     package var layers: [Int] { Set(modules.map(\.layer)).sorted() }
 
     /// The factor of B A x, of modules of the stated rank and alpha.
-    var statedScale: Double {
+    package var statedScale: Double {
         if case .same(let scale) = scale { scale } else { configuration.scale }
     }
 
@@ -76,7 +76,7 @@ package struct AdapterOutline: Sendable {
             parts, rules: file.rules(path: configurationPath), scale: .configured, path: path)
     }
 
-    init(
+    package init(
         configuration: AdapterConfiguration, _ parts: Parts, rules: AdapterRules, scale: Scale,
         path: String
     ) {
@@ -109,7 +109,7 @@ package struct AdapterOutline: Sendable {
     }
 
     /// - Throws: `FormatError.unsupportedElementType` for the first of some tensors that are no floats.
-    static func refuse(_ others: [String: String], path: String) throws {
+    package static func refuse(_ others: [String: String], path: String) throws {
         if let (name, type) = others.min(by: { $0.key < $1.key }) {
             throw FormatError.unsupportedElementType(path: path, tensor: name, found: type)
         }

@@ -1,5 +1,12 @@
+extension TensorView {
+    /// The small matrix whose rows are this one's columns.
+    package func transposed(named name: String) -> TensorView {
+        TensorView(name: name, TransposedMatrix(source: self))
+    }
+}
+
 /// A small matrix whose rows are the columns of a tensor: MLX stores LoRA's matrices that way.
-struct TransposedMatrix: CompositeMatrix {
+private struct TransposedMatrix: CompositeMatrix {
     /// [shape[1], shape[0]].
     let source: TensorView
 

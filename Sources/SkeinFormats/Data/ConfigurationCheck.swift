@@ -17,6 +17,10 @@ package struct ConfigurationCheck: Sendable {
         return value
     }
 
+    package func adapterRank(_ field: String, _ value: Int?) throws -> Int {
+        try size(field, value, limit: Limits.adapterRank)
+    }
+
     package func positive(_ field: String, _ value: Double, below limit: Double) throws -> Double {
         guard value > 0, value < limit else {
             throw bad(field, "above 0 and below \(limit)", String(value))

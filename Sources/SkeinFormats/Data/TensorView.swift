@@ -171,7 +171,7 @@ package struct TensorView: Sendable {
     /// The file's row for row `row`: (head, half, index) lies at (head, index, half).
     ///
     /// The inverse of the permutation in llama.cpp's conversion of Llama models.
-    static func interleavedRow(_ row: Int, _ headRows: Int) -> Int {
+    package static func interleavedRow(_ row: Int, _ headRows: Int) -> Int {
         let within = row % headRows
         let half = headRows / 2
         return row - within + within % half * 2 + within / half

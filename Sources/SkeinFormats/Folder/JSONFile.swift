@@ -56,7 +56,7 @@ package enum JSONFile {
     }
 
     /// Decodes JSON text from the file `path`.
-    static func decode<Value: Decodable>(
+    package static func decode<Value: Decodable>(
         _ type: Value.Type, bytes: UnsafeRawBufferPointer, path: String,
         _ rules: JSONRules = strictRules
     ) throws -> Value {

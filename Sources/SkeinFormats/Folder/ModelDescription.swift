@@ -32,7 +32,7 @@ package enum ModelDescription: Sendable {
             guard case .badMagic = error, let found = ModelStandIn(at: path) else { throw error }
             throw FormatError.standsForModel(path: path, found: found)
         }
-        guard !GGUFAdapter.isAdapter(file) else {
+        guard !file.isAdapter else {
             throw FormatError.standsForModel(path: path, found: .adapter)
         }
         return file

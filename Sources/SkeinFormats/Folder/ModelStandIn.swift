@@ -32,7 +32,7 @@ package enum ModelStandIn: Sendable, Equatable {
         if has("run.json") {
             self = .run(model: Self.model(ofRecord: record))
         } else if [
-            AdapterFiles.configurationName, AdapterFiles.weightsName, MLXAdapter.weightsName,
+            AdapterFiles.configurationName, AdapterFiles.weightsName, "adapters.safetensors",
         ].contains(where: has) {
             self = .adapter
         } else if Self.dataEndings.contains(where: { has("train" + $0) }) {

@@ -14,6 +14,9 @@ package struct GGUFFile: Sendable {
     /// The file, or its parts in order.
     let files: [MappedFile]
 
+    /// Whether it says that it is an adapter.
+    package var isAdapter: Bool { metadata["general.type"] == .string("adapter") }
+
     /// Maps the file, and the other parts if it is split, and reads everything but the weights.
     ///
     /// - Throws: `FileError` when one cannot be mapped, `FormatError` when one is not a valid GGUF

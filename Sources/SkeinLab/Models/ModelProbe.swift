@@ -21,7 +21,7 @@ package struct ModelProbe {
             package var adapter: String?
             /// Where to write the adapter as other tools take it.
             package var exported: String?
-            /// An `AdapterFormat`; nil: PEFT's.
+            /// The `id` of an `AdapterFormat`; nil: PEFT's.
             package var format: String?
             package var compute: String?
             package var threads: Int?
@@ -97,7 +97,8 @@ package struct ModelProbe {
         }
         let adapter = loaded?.parameters
         if let loaded, let path = job.exported {
-            let format = job.format.flatMap(AdapterFormat.init(rawValue:)) ?? .peft
+            let format =
+                AdapterFormats.standard.all.first { $0.id == job.format } ?? PEFTAdapter()
             try AdapterExport(loaded.parameters, source: loaded.configuration, model: model)
                 .write(format, to: path)
         }

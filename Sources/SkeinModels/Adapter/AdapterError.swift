@@ -32,8 +32,8 @@ package enum AdapterError: Error, Equatable {
     case patternsOfSlices
     /// The run trains magnitudes and the adapter has none, or the other way round.
     case magnitudes(run: Bool)
-    /// llama.cpp's adapters have no magnitudes.
-    case magnitudesInGGUF
+    /// Adapters of a format have no magnitudes.
+    case noMagnitudes(format: String)
     /// The model's head is its embedding, and other tools' adapters of one of them change both.
     ///
     /// - Parameters:
@@ -136,9 +136,9 @@ extension AdapterError: Explained {
                     ? "leave --dora out, or start from an adapter that was trained with it"
                     : "give --dora on, or leave --dora out",
                 status: .badData)
-        case .magnitudesInGGUF:
+        case .noMagnitudes(let format):
             Explanation(
-                what: "a GGUF adapter cannot hold the magnitudes of DoRA",
+                what: "a \(format) adapter cannot hold the magnitudes of DoRA",
                 remedy: "merge it into the model with `skein fuse`, or export it with --format "
                     + "peft or mlx", status: .usage)
         case .tiedEdge(let module, let format):

@@ -33,13 +33,12 @@ extension SafetensorsWriter.Tensor {
         return .init(name: name, shape: [columns, rows], floats: out)
     }
 
-    /// `module`: one of `AdapterTensorName.modules`; nil: the same.
-    func renamed(
-        _ blocks: AdapterTensorName.Blocks, _ module: String? = nil
-    ) -> SafetensorsWriter.Tensor {
-        guard let name = AdapterTensorName(self.name)?.with(blocks) else { return self }
+    /// Under the name that it has in a model whose blocks are named so.
+    func renamed(_ blocks: AdapterTensorName.Blocks) -> SafetensorsWriter.Tensor {
         var tensor = self
-        tensor.name = (module.map { name.with(module: $0) } ?? name).text
+        tensor.name =
+            EdgeTensorName(name)?.with(blocks).text
+            ?? AdapterTensorName(name)?.with(blocks).text ?? name
         return tensor
     }
 

@@ -7,7 +7,7 @@ package struct LoadedAdapter: Sendable {
     package let parameters: AdapterParameters
     /// What its files say: rank, alpha, base model, origin.
     package let configuration: AdapterConfiguration
-    package let format: AdapterFormat
+    package let format: any AdapterFormat
     package let path: String
 
     /// Reads and checks the adapter at a path.
@@ -18,6 +18,7 @@ package struct LoadedAdapter: Sendable {
     ///   - makeMatching: makes what matches the expressions of a configuration with names, with a limit
     ///     of its own to the work (`ModulePatterns.matching`). It is called at most twice.
     ///   - store: where folders are.
+    ///   - formats: the known ones.
     ///   - admit: called with what its files announce before their numbers are read; what it throws
     ///     ends the reading. PEFT's copies of the base model's weights, at most an embedding and a head,
     ///     are not announced: they are compared and dropped.
@@ -26,34 +27,27 @@ package struct LoadedAdapter: Sendable {
     package static func read(
         _ path: String, for model: ModelDirectory,
         matching makeMatching: () -> AdapterRules.Matching, in store: any Store = DiskStore(),
-        admitting admit: ((AdapterShape) throws -> Void)? = nil
+        formats: AdapterFormats = .standard, admitting admit: ((AdapterShape) throws -> Void)? = nil
     ) throws -> LoadedAdapter {
-        let format = try AdapterFormat.of(path)
+        let format = try formats.format(at: path)
         func check(_ outline: AdapterOutline) throws {
             try checkFit(outline, model, path)
-            if format != .peft, model.configuration.tiedEmbeddings, let edge = outline.edges.first {
-                throw AdapterError.tiedEdge(
-                    module: edge.module.rawValue, format: format == .mlx ? "MLX" : "GGUF")
-            }
+            try format.check(
+                usesMagnitudes: outline.configuration.usesMagnitudes,
+                edges: outline.edges.map(\.module), of: model)
             guard let admit else { return }
             // With a limit of its own: reading the adapter asks all of it again.
             let lora = try outline.lora(for: model.configuration, matching: makeMatching())
             try admit(AdapterShape(lora, model: model.configuration))
         }
-        let files =
-            switch format {
-            case .peft: try AdapterFiles.read(path, in: store, admitting: check)
-            case .mlx: try MLXAdapter.read(path, in: store, admitting: check)
-            case .gguf: try gguf(path, model, admitting: check)
-            }
+        let files = try format.read(path, for: model, in: store, admitting: check)
         let parameters = try AdapterParameters(
             files: files, model: model.configuration, matching: makeMatching())
         try checkCopies(files, model)
         return LoadedAdapter(
-            parameters: format == .peft
-                ? parameters : parameters.joiningSlices(of: model.configuration),
-            configuration: files.configuration, format: format,
-            path: path)
+            parameters: format.cannotHold.contains(.fusedModule)
+                ? parameters.joiningSlices(of: model.configuration) : parameters,
+            configuration: files.configuration, format: format, path: path)
     }
 
     /// Checks that the matrices fit the model. Those that do not may be sound, and another model's:
@@ -126,23 +120,6 @@ package struct LoadedAdapter: Sendable {
             return
         }
         throw .otherBase(adapter: path, expected: expected, found: base.description)
-    }
-
-    private static func gguf(
-        _ path: String, _ model: ModelDirectory, admitting check: (AdapterOutline) throws -> Void
-    ) throws -> AdapterFiles {
-        let adapter = try GGUFAdapter(path: path)
-        let architecture = try model.adapterArchitecture()
-        guard adapter.architecture == architecture else {
-            throw AdapterError.otherModel(
-                adapter: path,
-                base: otherName(adapter.origin, adapter.baseModelName, than: model),
-                detail: "its architecture is \(ForeignText.shown(adapter.architecture)), and this "
-                    + "model's is \(architecture)")
-        }
-        let files = try adapter.files(naming: model.adaptedModule)
-        try check(files.outline)
-        return files
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 
 /// The directory below which clients may name adapters.
 struct AdapterRoot: Sendable {
@@ -38,7 +38,7 @@ struct AdapterRoot: Sendable {
     /// - Throws: as `resolve`; `ServeError.tooManyFiles`.
     func resolveAdapter(_ name: String) throws -> String {
         // A run's folder means its adapter, which may be a link.
-        let found = try resolve(AdapterFormat.place(try resolve(name)))
+        let found = try resolve(AdapterFormats.standard.place(try resolve(name)))
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: found, isDirectory: &isDirectory),
             isDirectory.boolValue

@@ -1,6 +1,6 @@
 import Foundation
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 
 extension SystemLanguageModel {
     /// A LoRA adapter for a base model: what `skein train` writes, or a PEFT or MLX folder, or a GGUF
@@ -53,7 +53,7 @@ extension SystemLanguageModel {
         ///   the adapter in it.
         /// - Throws: `AssetError.invalidAsset`.
         public init(fileURL: URL) throws {
-            try self.init(path: AdapterFormat.place(fileURL.path(percentEncoded: false)))
+            try self.init(path: AdapterFormats.standard.place(fileURL.path(percentEncoded: false)))
         }
 
         /// The newest adapter of a name in the adapter store that fits the configured model.
@@ -75,7 +75,7 @@ extension SystemLanguageModel {
             do {
                 // Reads all of the weights first: an unreadable file is an error here, not a signal
                 // later.
-                _ = try RegularFile.digest(of: AdapterFormat.of(self.path).weights(of: self.path))
+                _ = try RegularFile.digest(of: AdapterFormats.standard.weights(of: self.path))
                 baseDigest =
                     try AdapterSummary(path: self.path).configuration.origin?.base.sha256
             } catch {

@@ -66,8 +66,10 @@ import Testing
             for step in ["step-000050", "step-000100"] {
                 try AtomicFile.makeDirectory(directory + "/checkpoints/" + step)
             }
-            #expect(AdapterFormat.place(directory) == directory)
-            let error = #expect(throws: FormatError.self) { try AdapterFormat.of(directory) }
+            #expect(AdapterFormats.standard.place(directory) == directory)
+            let error = #expect(throws: FormatError.self) {
+                try AdapterFormats.standard.format(at: directory)
+            }
             let what = error?.explanation.what ?? ""
             #expect(what.contains("a run that keeps no adapter yet"))
             #expect(what.contains(directory + "/checkpoints/step-000100"))

@@ -20,14 +20,14 @@ import Testing
         let sound = LoadedAdapterTests.folder + "/" + name
         try LoadedAdapterTests.withModel { model in
             try TestPaths.withTemporaryDirectory { directory in
-                let format = try AdapterFormat.of(sound)
-                let path = format == .gguf ? directory + "/a.gguf" : directory
+                let format = try AdapterFormats.standard.format(at: sound)
+                let path = format.isFolder ? directory : directory + "/a.gguf"
                 let weights = Array(try data(format.weights(of: sound)))
-                let config = format == .gguf ? [] : Array(try data(sound + "/adapter_config.json"))
+                let config = format.isFolder ? Array(try data(sound + "/adapter_config.json")) : []
                 // The numbers of a matrix may be anything.
                 let header =
-                    format == .gguf
-                    ? 960 : 8 + Int(weights.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
+                    format.isFolder
+                    ? 8 + Int(weights.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }) : 960
                 var (refused, read) = (0, 0)
                 for number in 0..<Self.count {
                     var damage = Damage(number: number)

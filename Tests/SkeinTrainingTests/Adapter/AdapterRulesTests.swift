@@ -197,8 +197,8 @@ import Testing
                 var parameters = source.parameters
                 parameters.values[5] = value
                 try TestPaths.withTemporaryDirectory { directory in
-                    for format in AdapterFormat.allCases {
-                        let path = directory + "/" + format.rawValue
+                    for format in AdapterFormats.standard.all {
+                        let path = directory + "/" + format.id
                         try AdapterExport(
                             parameters, source: source.configuration, model: model
                         ).write(format, to: path)
@@ -267,7 +267,7 @@ import Testing
                     let source = AdapterConfiguration(
                         rank: 2, alpha: 2, dropout: 0, targetModules: [], baseModelName: "")
                     try AdapterExport(parameters, source: source, model: model)
-                        .write(.peft, to: path)
+                        .write(PEFTAdapter(), to: path)
                     let back = try LoadedAdapter.read(
                         path, for: model, matching: ModulePatterns.matching
                     ).parameters

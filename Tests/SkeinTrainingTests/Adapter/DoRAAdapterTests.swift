@@ -10,7 +10,7 @@ import Testing
 
 /// Adapters with magnitudes in files: PEFT's own (Tests/Fixtures/adapters/make.py), and ours.
 @Suite struct DoRAAdapterTests {
-    private static let folder = LoadedAdapterTests.folder + "/peft-dora"
+    static let folder = LoadedAdapterTests.folder + "/peft-dora"
     private static let q = "base_model.model.model.layers.0.self_attn.q_proj"
 
     @Test("PEFT's adapter is read, and comes back from PEFT's and MLX's files as it was")
@@ -28,8 +28,8 @@ import Testing
             let export = try AdapterExport(
                 loaded.parameters, source: loaded.configuration, model: model)
             try TestPaths.withTemporaryDirectory { directory in
-                for format in [AdapterFormat.peft, .mlx] {
-                    let path = directory + "/" + format.rawValue
+                for format in [PEFTAdapter(), MLXAdapter()] as [any AdapterFormat] {
+                    let path = directory + "/" + format.id
                     try export.write(format, to: path)
                     let back = try LoadedAdapter.read(
                         path, for: model, matching: ModulePatterns.matching)
@@ -41,8 +41,8 @@ import Testing
                 let text = try String(
                     contentsOfFile: directory + "/mlx/adapter_config.json", encoding: .utf8)
                 #expect(text.contains("\"fine_tune_type\": \"dora\""))
-                #expect(throws: AdapterError.magnitudesInGGUF) {
-                    try export.write(.gguf, to: directory + "/a.gguf")
+                #expect(throws: AdapterError.noMagnitudes(format: "GGUF")) {
+                    try export.write(GGUFAdapter(), to: directory + "/a.gguf")
                 }
                 let summary = try AdapterSummary(path: directory + "/peft")
                 #expect(summary.parameterCount == shape.layout.count)

@@ -57,12 +57,12 @@ import Testing
                 adapter([.embedding], model), adapter([.head], model),
             ].enumerated() {
                 let export = try export(adapter, model)
-                for format in AdapterFormat.allCases {
-                    let path = directory + "/\(index).\(format.rawValue)"
+                for format in AdapterFormats.standard.all {
+                    let path = directory + "/\(index).\(format.id)"
                     try export.write(format, to: path)
                     let back = try LoadedAdapter.read(
                         path, for: model, matching: ModulePatterns.matching)
-                    #expect(back.format == format)
+                    #expect(back.format.id == format.id)
                     #expect(back.parameters.shape.layout == adapter.shape.layout, "\(path)")
                     #expect(back.parameters.values == adapter.values, "\(path)")
                     #expect(
@@ -105,12 +105,12 @@ import Testing
                     .init(edge: .head): .init(rank: 1, scale: 2),
                 ])
             let expected = LoadedAdapterTests.products(adapter)
-            for format in AdapterFormat.allCases {
-                let path = directory + "/a.\(format.rawValue)"
+            for format in AdapterFormats.standard.all {
+                let path = directory + "/a.\(format.id)"
                 try export(adapter, model).write(format, to: path)
                 let back = try LoadedAdapter.read(
                     path, for: model, matching: ModulePatterns.matching)
-                if format == .peft {
+                if format.id == "peft" {
                     #expect(back.parameters.values == adapter.values)
                     #expect(back.configuration.rankPattern == ["embed_tokens": 3, "lm_head": 1])
                 }
@@ -126,30 +126,36 @@ import Testing
     @Test("with a tied head, only PEFT's format has an adapter of one of the two")
     func tied() throws {
         try withModel(isTied: false) { untied, directory in
-            for format in [AdapterFormat.mlx, .gguf] {
+            let others: [any AdapterFormat] = [MLXAdapter(), GGUFAdapter()]
+            for format in others {
                 try export(adapter([.embedding], untied), untied).write(
-                    format, to: directory + "/a.\(format.rawValue)")
+                    format, to: directory + "/a.\(format.id)")
             }
             try withModel(isTied: true) { model, other in
                 for target in TargetModule.edges {
                     let own = try export(adapter([.query, target], model), model)
-                    try own.write(.peft, to: other + "/\(target.name)")
+                    try own.write(PEFTAdapter(), to: other + "/\(target.name)")
                     let back = try LoadedAdapter.read(
                         other + "/\(target.name)", for: model, matching: ModulePatterns.matching)
                     #expect(back.parameters.values == own.parameters.values)
-                    for (format, name) in [(AdapterFormat.mlx, "MLX"), (.gguf, "GGUF")] {
-                        #expect(throws: AdapterError.tiedEdge(module: target.name, format: name)) {
-                            try own.write(format, to: other + "/x.\(name)")
+                    for format in others {
+                        #expect(
+                            throws: AdapterError.tiedEdge(
+                                module: target.name, format: format.name)
+                        ) {
+                            try own.write(format, to: other + "/x.\(format.id)")
                         }
                     }
                     #expect(throws: FuseError.tiedEdge(module: target.name)) {
                         try FuseInput(model: model, adapter: back.parameters)
                     }
                 }
-                for (format, name) in [(AdapterFormat.mlx, "MLX"), (.gguf, "GGUF")] {
-                    #expect(throws: AdapterError.tiedEdge(module: "embed_tokens", format: name)) {
+                for format in others {
+                    #expect(
+                        throws: AdapterError.tiedEdge(module: "embed_tokens", format: format.name)
+                    ) {
                         try LoadedAdapter.read(
-                            directory + "/a.\(format.rawValue)", for: model,
+                            directory + "/a.\(format.id)", for: model,
                             matching: ModulePatterns.matching)
                     }
                 }
@@ -164,7 +170,7 @@ import Testing
         changing change: (inout [String: SafetensorsWriter.Tensor]) throws -> Void = { _ in }
     ) throws -> LoadedAdapter {
         try TestPaths.withTemporaryDirectory { directory in
-            try export(adapter(targets, model), model).write(.peft, to: directory + "/a")
+            try export(adapter(targets, model), model).write(PEFTAdapter(), to: directory + "/a")
             let file = try SafetensorsFile(path: directory + "/a/adapter_model.safetensors")
             var tensors = file.tensors.mapValues {
                 SafetensorsWriter.Tensor(name: $0.name, shape: $0.shape, floats: $0.floats())
@@ -276,7 +282,7 @@ import Testing
                 for layers in [0..<2, 1..<2] {
                     let path = directory + "/\(targets.count) \(layers.count)"
                     let own = adapter(targets, model, layers: layers)
-                    try export(own, model).write(.peft, to: path)
+                    try export(own, model).write(PEFTAdapter(), to: path)
                     var configuration = TrainingConfiguration.fixed
                     configuration.initAdapter = path
                     try configuration.take(Set(TrainingConfiguration.AdapterOption.allCases)) {

@@ -47,12 +47,12 @@ import Testing
         try Self.withModel { model in
             let peft = try LoadedAdapter.read(
                 Self.folder + "/peft", for: model, matching: ModulePatterns.matching)
-            #expect(peft.format == .peft && peft.configuration.baseModelName == "tiny")
+            #expect(peft.format.id == "peft" && peft.configuration.baseModelName == "tiny")
             #expect(peft.parameters.shape.configuration.scale == 3)
-            for (name, format) in [("mlx", AdapterFormat.mlx), ("llamacpp.adapter", .gguf)] {
+            for (name, id) in [("mlx", "mlx"), ("llamacpp.adapter", "gguf")] {
                 let other = try LoadedAdapter.read(
                     Self.folder + "/" + name, for: model, matching: ModulePatterns.matching)
-                #expect(other.format == format)
+                #expect(other.format.id == id)
                 #expect(other.parameters.values == peft.parameters.values, "\(name)")
                 #expect(other.parameters.shape == peft.parameters.shape, "\(name)")
             }
@@ -90,13 +90,13 @@ import Testing
             let export = try AdapterExport(
                 source.parameters, source: source.configuration, model: model)
             try TestPaths.withTemporaryDirectory { directory in
-                for format in AdapterFormat.allCases {
-                    let path = directory + "/" + format.rawValue
+                for format in AdapterFormats.standard.all {
+                    let path = directory + "/" + format.id
                     try export.write(format, to: path)
                     let back = try LoadedAdapter.read(
                         path, for: model, matching: ModulePatterns.matching)
-                    #expect(back.format == format)
-                    if name != "peft-patterns" || format == .peft {
+                    #expect(back.format.id == format.id)
+                    if name != "peft-patterns" || format.id == "peft" {
                         #expect(back.parameters.values == source.parameters.values)
                     }
                     let (one, other) = (
@@ -107,20 +107,20 @@ import Testing
                         let largest = zip(product, other[weight] ?? []).reduce(0) {
                             max($0, abs($1.0 - $1.1))
                         }
-                        #expect(largest < 1e-5, "\(format) \(weight)")
+                        #expect(largest < 1e-5, "\(format.id) \(weight)")
                     }
                     #expect(
                         try bytes(of: format, path) == bytes(of: format, written(again: export)))
                 }
                 func written(again export: AdapterExport) throws -> String {
                     let path = directory + "/again-\(UUID())"
-                    try export.write(.peft, to: path)
+                    try export.write(PEFTAdapter(), to: path)
                     return path
                 }
-                func bytes(of format: AdapterFormat, _ path: String) throws -> Data {
-                    guard format == .peft else { return Data() }
+                func bytes(of format: any AdapterFormat, _ path: String) throws -> Data {
+                    guard format.id == "peft" else { return Data() }
                     return try Data(
-                        contentsOf: URL(fileURLWithPath: AdapterFormat.peft.weights(of: path)))
+                        contentsOf: URL(fileURLWithPath: PEFTAdapter().weights(of: path)))
                 }
             }
         }
@@ -139,8 +139,8 @@ import Testing
                     (.multimodal, "base_model.model.model.language_model.layers.0."),
                     (.outer, "base_model.model.language_model.model.layers.0."),
                 ] {
-                    for format in [AdapterFormat.peft, .mlx] {
-                        let path = directory + "/\(blocks)-\(format)"
+                    for format in [PEFTAdapter(), MLXAdapter()] as [any AdapterFormat] {
+                        let path = directory + "/\(blocks)-\(format.id)"
                         try export.write(format, to: path, blocks: blocks)
                         let back = try LoadedAdapter.read(
                             path, for: model, matching: ModulePatterns.matching)
@@ -162,12 +162,12 @@ import Testing
             let digest = model.contentDigest()
             try source.check(base: digest)
             try TestPaths.withTemporaryDirectory { directory in
-                for format in AdapterFormat.allCases {
+                for format in AdapterFormats.standard.all {
                     var configuration = source.configuration
                     configuration.origin = AdapterOrigin(
                         base: .init(name: "other", revision: nil, sha256: "beef"),
                         data: .init(sha256: "cafe", rowsSHA256: nil), recipe: ["rank": "2"])
-                    let path = directory + "/" + format.rawValue
+                    let path = directory + "/" + format.id
                     try AdapterExport(
                         source.parameters, source: configuration, model: model
                     ).write(format, to: path)
@@ -201,22 +201,22 @@ import Testing
                 throws: FormatError.notAnAdapter(
                     path: both,
                     found: "a folder with both adapter_model.safetensors and adapters.safetensors")
-            ) { try AdapterFormat.of(both) }
+            ) { try AdapterFormats.standard.format(at: both) }
             let pickle = try put("adapter_model.bin")
             #expect(
                 throws: ForeignFileError(
                     path: pickle + "/adapter_model.bin", kind: .pickle(isTorch: true), use: .adapter
                 )
-            ) { try AdapterFormat.of(pickle) }
+            ) { try AdapterFormats.standard.format(at: pickle) }
             let model = try put("config.json")
             #expect(
                 throws: FormatError.modelAsAdapter(path: model)
-            ) { try AdapterFormat.of(model) }
+            ) { try AdapterFormats.standard.format(at: model) }
             let half = try put("adapter_config.json")
             #expect(
                 throws: FormatError.missingFile(
                     path: half, expected: "adapter_model.safetensors")
-            ) { try AdapterFormat.of(half) }
+            ) { try AdapterFormats.standard.format(at: half) }
             let run = directory + "/run"
             let inner = run + "/adapter"
             try AtomicFile.makeDirectory(inner)
@@ -224,12 +224,12 @@ import Testing
             #expect(
                 throws: FormatError.notAnAdapter(
                     path: run, found: "the folder of a run, whose adapter is \(inner)")
-            ) { try AdapterFormat.of(run) }
+            ) { try AdapterFormats.standard.format(at: run) }
             let text = directory + "/text"
             try AtomicFile.write("GGU", to: text)
             #expect(
                 throws: FormatError.notAnAdapter(path: text, found: "a file of another kind")
-            ) { try AdapterFormat.of(text) }
+            ) { try AdapterFormats.standard.format(at: text) }
             // Packed, and weights without the folder that they are in.
             for (start, kind) in [
                 ([0x50, 0x4B, 3, 4] as [UInt8], ForeignFile.packed(.zip)),
@@ -237,16 +237,16 @@ import Testing
             ] {
                 try AtomicFile.write(start, to: text)
                 #expect(throws: ForeignFileError(path: text, kind: kind, use: .adapter)) {
-                    try AdapterFormat.of(text)
+                    try AdapterFormats.standard.format(at: text)
                 }
             }
             #expect(throws: FormatError.notFound(path: directory + "/none")) {
-                try AdapterFormat.of(directory + "/none")
+                try AdapterFormats.standard.format(at: directory + "/none")
             }
             // A GGUF file with a model.
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             #expect(throws: FormatError.modelAsAdapter(path: directory + "/tiny.gguf")) {
-                try GGUFAdapter(path: directory + "/tiny.gguf")
+                try GGUFAdapter().map(directory + "/tiny.gguf")
             }
         }
     }
@@ -256,18 +256,17 @@ import Testing
         try Self.withModel { model in
             try TestPaths.withTemporaryDirectory { directory in
                 let path = directory + "/a.gguf"
-                try GGUFAdapter.write(
-                    [
+                try GGUFWriter.write(
+                    metadata: [
+                        ("general.architecture", .string("qwen2")),
+                        ("general.type", .string("adapter")), ("adapter.type", .string("lora")),
+                        ("adapter.lora.alpha", .float32(1)),
+                    ],
+                    tensors: [("a", [1, 64]), ("b", [64, 1])].map { matrix, shape in
                         .init(
-                            weight: "blk.0.attn_q.weight", matrix: .a, shape: [1, 64],
-                            floats: [Float](repeating: 1, count: 64), interleavedHeadRows: nil),
-                        .init(
-                            weight: "blk.0.attn_q.weight", matrix: .b, shape: [64, 1],
-                            floats: [Float](repeating: 1, count: 64), interleavedHeadRows: 16),
-                    ], architecture: "qwen2", alpha: 1,
-                    configuration: AdapterConfiguration(
-                        rank: 1, alpha: 1, dropout: 0, targetModules: ["q_proj"], baseModelName: ""),
-                    to: path)
+                            name: "blk.0.attn_q.weight.lora_" + matrix, shape: shape,
+                            floats: [Float](repeating: 1, count: 64))
+                    }, to: path)
                 #expect(
                     throws: AdapterError.otherModel(
                         adapter: path, base: nil,

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinFormats
+@testable import SkeinModels
 
 @Suite("what stands beside an adapter")
 struct AdapterNotesTests {
@@ -20,7 +20,7 @@ struct AdapterNotesTests {
 
     /// Copies the notes from one folder to another.
     private func copy(
-        from source: String, _ old: AdapterFormat, to target: String, _ new: AdapterFormat
+        from source: String, _ old: any AdapterFormat, to target: String, _ new: any AdapterFormat
     ) throws {
         try AdapterNotes(of: source) { Issue.record("\($0)") }.write(
             to: target, new, from: AdapterNotes.Weights(of: source, old),
@@ -54,7 +54,7 @@ struct AdapterNotesTests {
             let notes = AdapterNotes(of: source) { Issue.record("\($0)") }
             #expect(notes.names == ["README.md", "metadata.json"])
             #expect(AdapterNotes.names(in: source) == notes.names)
-            try copy(from: source, .peft, to: target, .peft)
+            try copy(from: source, PEFTAdapter(), to: target, PEFTAdapter())
             #expect(try text(target, "README.md") == Self.card)
             #expect(try text(target, "metadata.json") == metadata)
             #expect(!DiskStore().exists(target + "/other.txt"))
@@ -67,10 +67,10 @@ struct AdapterNotesTests {
             let (source, target) = (directory + "/a", directory + "/b")
             try make(source, ["adapter_model.safetensors": "w", "README.md": Self.card])
             try make(target, ["adapters.safetensors": "v"])
-            try copy(from: source, .peft, to: target, .mlx)
+            try copy(from: source, PEFTAdapter(), to: target, MLXAdapter())
             let found = try text(target, "README.md")
-            let old = try AdapterNotes.Weights(of: source, .peft).digest
-            let new = try AdapterNotes.Weights(of: target, .mlx).digest
+            let old = try AdapterNotes.Weights(of: source, PEFTAdapter()).digest
+            let new = try AdapterNotes.Weights(of: target, MLXAdapter()).digest
             #expect(
                 found == Self.card.replacing(
                     "library_name: peft\ntags", with: "library_name: mlx\ntags")
@@ -95,7 +95,7 @@ struct AdapterNotesTests {
                 "", "---\nlibrary_name: peft\n", "\n---\nlibrary_name: peft\n---\n", "---",
             ] {
                 try make(source, ["adapter_model.safetensors": "w", "README.md": card])
-                try copy(from: source, .peft, to: source, .peft)
+                try copy(from: source, PEFTAdapter(), to: source, PEFTAdapter())
                 #expect(try text(source, "README.md") == card)
             }
             for path in [directory, directory + "/adapter.gguf"] {

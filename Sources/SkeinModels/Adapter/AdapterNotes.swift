@@ -73,7 +73,7 @@ package struct AdapterNotes: Sendable, Equatable {
         var digest: SHA256.Digest
 
         /// - Throws: `FileError`.
-        package init(of path: String, _ format: AdapterFormat) throws {
+        package init(of path: String, _ format: any AdapterFormat) throws {
             let file = format.weights(of: path)
             name = FilePath.name(of: file)
             digest = try RegularFile.digest(of: file).digest
@@ -91,7 +91,7 @@ package struct AdapterNotes: Sendable, Equatable {
     ///   - store: where it is written.
     /// - Throws: `FileError`.
     package func write(
-        to directory: String, _ format: AdapterFormat, from old: Weights, to new: Weights,
+        to directory: String, _ format: any AdapterFormat, from old: Weights, to new: Weights,
         in store: any Store = DiskStore()
     ) throws {
         if let metadata {
@@ -115,7 +115,7 @@ package struct AdapterNotes: Sendable, Equatable {
     }
 
     /// The card with another `library_name` in its front matter, if it has one.
-    private static func card(_ bytes: [UInt8], for format: AdapterFormat) -> [UInt8] {
+    private static func card(_ bytes: [UInt8], for format: any AdapterFormat) -> [UInt8] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         func isBorder(_ line: ArraySlice<UInt8>) -> Bool {
             line.elementsEqual("---".utf8) || line.elementsEqual("---\r".utf8)
@@ -127,7 +127,7 @@ package struct AdapterNotes: Sendable, Equatable {
         var changed = lines.map(Array.init)
         changed[index] =
             Array(
-                "library_name: \(format.rawValue)".utf8) + (lines[index].last == 0x0D ? [0x0D] : [])
+                "library_name: \(format.id)".utf8) + (lines[index].last == 0x0D ? [0x0D] : [])
         return Array(changed.joined(separator: [UInt8(ascii: "\n")]))
     }
 }

@@ -1,8 +1,8 @@
-import SkeinBasics
+import SkeinFormats
 
 /// What an adapter's files say of themselves, without the base model.
 package struct AdapterSummary: Sendable {
-    package let format: AdapterFormat
+    package let format: any AdapterFormat
     package let configuration: AdapterConfiguration
     /// Names of the adapted modules, as the files call them.
     package let modules: [String]
@@ -24,26 +24,8 @@ package struct AdapterSummary: Sendable {
     ///
     /// - Throws: `FormatError`, `FileError`.
     package init(path: String) throws {
-        format = try AdapterFormat.of(path)
-        let files: AdapterFiles
-        switch format {
-        case .peft: files = try AdapterFiles.map(path)
-        case .mlx: files = try MLXAdapter.read(path) { _ in }
-        case .gguf:
-            let adapter = try GGUFAdapter(path: path)
-            // Without a model, tensors keep the names of GGUF, put as PEFT would.
-            files = try adapter.files { tensor in
-                if let edge = Self.edges[tensor] {
-                    return GGUFAdapter.Name(module: edge, interleavedHeadRows: nil)
-                }
-                let parts = tensor.split(separator: ".")
-                guard parts.count == 4, parts[0] == "blk", let layer = Int(parts[1]), layer >= 0,
-                    let module = Self.modules[String(parts[2])]
-                else { return nil }
-                return GGUFAdapter.Name(
-                    module: "model.layers.\(layer).\(module)", interleavedHeadRows: nil)
-            }
-        }
+        format = try AdapterFormats.standard.format(at: path)
+        let files = try format.map(path)
         let outline = files.outline
         configuration = outline.configuration
         modules = configuration.targetModules
@@ -62,14 +44,4 @@ package struct AdapterSummary: Sendable {
                 )
             })
     }
-
-    private static let edges = [
-        "token_embd.weight": "model.embed_tokens", "output.weight": "lm_head",
-    ]
-    /// Modules by their names in GGUF files; some families store several as one.
-    private static let modules = [
-        "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
-        "attn_output": "self_attn.o_proj", "attn_qkv": "self_attn.qkv_proj",
-        "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-    ]
 }

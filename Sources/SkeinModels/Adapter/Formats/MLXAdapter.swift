@@ -1,10 +1,18 @@
 import SkeinBasics
+import SkeinFormats
 import SkeinJSON
 
-/// A LoRA adapter as mlx-lm's `load_adapters` reads it: adapters.safetensors, whose matrices are the
-/// transposes of PEFT's, and adapter_config.json.
-package enum MLXAdapter {
-    package static let weightsName = "adapters.safetensors"
+/// mlx-lm's format, as its `load_adapters` reads it: a folder with adapters.safetensors, whose
+/// matrices are the transposes of PEFT's.
+package struct MLXAdapter: AdapterFormat {
+    package let id = "mlx"
+    package let name = "MLX"
+    package let form = AdapterForm.folder(weights: Self.weightsName)
+    package let cannotHold: Set<AdapterPart> = [.tiedEdge, .fusedModule]
+
+    private static let weightsName = "adapters.safetensors"
+
+    package init() {}
 
     /// The fields of adapter_config.json that matter here; mlx-lm keeps all of a run's options there.
     private struct Configuration: Decodable {
@@ -27,27 +35,24 @@ package enum MLXAdapter {
         }
     }
 
-    /// Reads the two files into memory and checks them, as `AdapterFiles.read` does.
-    ///
-    /// - Parameters:
-    ///   - directory: the adapter's.
-    ///   - store: where the files are.
-    ///   - check: sees what the files promise before memory is taken for it.
-    /// - Returns: the adapter under PEFT's names.
-    /// - Throws: `FileError`; `FormatError` when a file is missing, invalid or asks for more than
-    ///   plain LoRA; what `check` throws.
-    package static func read(
-        _ directory: String, in store: any Store = DiskStore(),
+    package func read(
+        _ path: String, for model: ModelDirectory, in store: any Store,
         admitting check: (AdapterOutline) throws -> Void
     ) throws -> AdapterFiles {
+        try Self.read(path, in: store, admitting: check)
+    }
+
+    package func map(_ path: String) throws -> AdapterFiles {
+        try Self.read(path, in: DiskStore()) { _ in }
+    }
+
+    /// Reads the two files into memory and checks them, as `AdapterFiles.read` does.
+    private static func read(
+        _ directory: String, in store: any Store, admitting check: (AdapterOutline) throws -> Void
+    ) throws -> AdapterFiles {
+        let file = try AdapterFiles.decodeConfiguration(
+            Configuration.self, of: directory, beside: weightsName, in: store)
         let configurationPath = "\(directory)/\(AdapterFiles.configurationName)"
-        for name in [AdapterFiles.configurationName, weightsName]
-        where !store.exists("\(directory)/\(name)") {
-            throw FormatError.missingFile(path: directory, expected: name)
-        }
-        let file = try JSONFile.decode(
-            Configuration.self, path: configurationPath, limit: Limits.configurationBytes,
-            in: store)
         try Self.check(file, path: configurationPath)
         let path = "\(directory)/\(weightsName)"
         func outline(
@@ -63,8 +68,7 @@ package enum MLXAdapter {
         for (text, view) in weights.tensors {
             guard let name = peftName(text) else { continue }
             tensors[name] =
-                view.shape.count == 1
-                ? view.renamed(name) : TensorView(name: name, TransposedMatrix(source: view))
+                view.shape.count == 1 ? view.renamed(name) : view.transposed(named: name)
         }
         return AdapterFiles(
             outline: try outline(weights.tensors.mapValues(\.shape), weights.otherTensors),
@@ -76,7 +80,7 @@ package enum MLXAdapter {
         if let kind = file.kind, kind != "lora", kind != doraKind {
             throw check.unsupported("fine_tune_type", kind, "lora or dora")
         }
-        _ = try check.size("lora_parameters.rank", file.parameters.rank, limit: Limits.adapterRank)
+        _ = try check.adapterRank("lora_parameters.rank", file.parameters.rank)
         guard file.parameters.scale.isFinite else {
             throw check.bad("lora_parameters.scale", "finite", String(file.parameters.scale))
         }
@@ -137,62 +141,61 @@ package enum MLXAdapter {
     /// mlx-lm's name for adapters with magnitudes.
     private static let doraKind = "dora"
 
-    /// Writes both files into `directory`, which is made if needed. The configuration is written last.
-    ///
-    /// - Parameters:
-    ///   - configuration: the adapter's; all modules have its rank.
-    ///   - scale: the factor of B A x.
-    ///   - layerCount: the model's: MLX counts adapted layers from the last.
-    ///   - tensors: by PEFT name.
-    ///   - directory: of both files.
-    ///   - store: where they are written.
-    /// - Throws: `FileError`; `FormatError` when a tensor has no name in MLX.
-    package static func write(
-        configuration: AdapterConfiguration, scale: Double, layerCount: Int,
-        tensors: [SafetensorsWriter.Tensor], to directory: String, in store: any Store = DiskStore()
+    /// All modules get the largest rank and one scale: smaller ranks are filled up with zeros, another
+    /// scale goes into B. The configuration is written last.
+    package func write(
+        _ export: AdapterExport, to path: String, blocks: AdapterTensorName.Blocks,
+        in store: any Store
     ) throws {
-        let path = "\(directory)/\(weightsName)"
+        let rank = (export.matrices.map(\.rank) + export.edges.map(\.rank)).max() ?? 0
+        let scale = export.alpha / Double(export.lora.rank)
+        /// The same product at the adapter's own scale with matrices of a larger rank.
+        func widened(
+            _ a: SafetensorsWriter.Tensor, _ b: SafetensorsWriter.Tensor, scale own: Float
+        ) -> (a: SafetensorsWriter.Tensor, b: SafetensorsWriter.Tensor) {
+            let (a, b) = a.widened(with: b, to: rank)
+            return (a, b.multiplied(by: own == export.lora.scale ? 1 : Double(own) / scale))
+        }
+        var tensors: [SafetensorsWriter.Tensor] = []
+        func add(_ tensor: SafetensorsWriter.Tensor, _ name: String) {
+            tensors.append(tensor.shape.count == 2 ? tensor.transposed() : tensor)
+            tensors[tensors.count - 1].name = name
+        }
+        // MLX keeps the text model of a multimodal one as older files call it.
+        let blocks: AdapterTensorName.Blocks = blocks == .text ? .text : .outer
+        let layerCount = export.model.configuration.layerCount
         var keys: Set<String> = []
         var lowest = layerCount
-        let transposed = try tensors.map { tensor in
-            let (place, matrix): (String, AdapterTensorName.Matrix)
-            if let edge = EdgeTensorName(tensor.name) {
-                // mlx-lm adapts what has a key as its whole name, too.
-                (place, matrix) = (edge.moduleName, edge.matrix)
-                keys.insert(place)
-            } else if let name = AdapterTensorName(tensor.name) {
+        for pair in export.matrices {
+            let (a, b) = widened(pair.a, pair.b, scale: pair.scale)
+            lowest = min(lowest, pair.layer)
+            for (module, rows) in modules(of: pair, export.model) {
+                let name = AdapterTensorName(
+                    layer: pair.layer, module: module, matrix: .a, blocks: blocks)
                 keys.insert(name.nameInBlock)
-                lowest = min(lowest, name.layer)
-                // MLX keeps the text model of a multimodal one as older files call it.
-                place = String(
-                    name.with(name.blocks == .text ? .text : .outer).weightName.dropLast(7))
-                matrix = name.matrix
-            } else {
-                throw FormatError.unexpectedTensor(path: path, tensor: tensor.name)
+                let place = name.weightName.dropLast(".weight".count)
+                add(a, place + ".lora_a")
+                add(b.rows(rows), place + ".lora_b")
+                if let magnitude = pair.magnitude { add(magnitude.rows(rows), place + ".m") }
             }
-            let suffix = suffixes.first { $0.key == matrix }?.value ?? ""
-            guard tensor.shape.count == 2 else {
-                return SafetensorsWriter.Tensor(
-                    name: place + suffix, shape: tensor.shape, floats: tensor.floats)
-            }
-            let (rows, columns) = (tensor.shape[0], tensor.shape[1])
-            var floats = [Float](repeating: 0, count: tensor.floats.count)
-            for row in 0..<rows {
-                for column in 0..<columns {
-                    floats[column * rows + row] = tensor.floats[row * columns + column]
-                }
-            }
-            return SafetensorsWriter.Tensor(
-                name: place + suffix, shape: [columns, rows], floats: floats)
         }
+        for edge in export.edges {
+            let (a, b) = widened(edge.a, edge.b, scale: edge.scale)
+            let place = edge.name.with(blocks).moduleName
+            // mlx-lm adapts what has a key as its whole name, too.
+            keys.insert(place)
+            add(a, place + ".lora_a")
+            add(b, place + ".lora_b")
+        }
+        let configuration = export.configuration
         var fields: [(String, JSONValue)] = [
-            ("fine_tune_type", .text(configuration.usesMagnitudes ? doraKind : "lora")),
+            ("fine_tune_type", .text(configuration.usesMagnitudes ? Self.doraKind : "lora")),
             (
                 "lora_parameters",
                 .fields([
                     ("dropout", .decimal(configuration.dropout)),
                     ("keys", .list(keys.sorted().map { .text($0) })),
-                    ("rank", .integer(configuration.rank)), ("scale", .decimal(scale)),
+                    ("rank", .integer(rank)), ("scale", .decimal(scale)),
                 ])
             ),
             (
@@ -202,10 +205,24 @@ package enum MLXAdapter {
             ("num_layers", .integer(layerCount - lowest)),
         ]
         if let origin = configuration.origin { fields.append(("skein", .fields(origin.fields))) }
-        try store.makeDirectory(directory)
-        try SafetensorsWriter.write(transposed, metadata: ["format": "mlx"], to: path, in: store)
+        try store.makeDirectory(path)
+        try SafetensorsWriter.write(
+            tensors, metadata: ["format": "mlx"], to: weights(of: path), in: store)
         try store.write(
             JSONValue.fields(fields).lines() + "\n",
-            to: "\(directory)/\(AdapterFiles.configurationName)")
+            to: "\(path)/\(AdapterFiles.configurationName)")
+    }
+
+    /// The modules of mlx-lm's model that hold a module, and the rows that each holds; nil: all. Only
+    /// Granite 4 is built otherwise there: as a Granite 3.
+    private func modules(
+        of pair: AdapterExport.Pair, _ model: ModelDirectory
+    ) -> [(module: String, rows: Range<Int>?)] {
+        let module = pair.module
+        let own = module.split(separator: ".").last.map(String.init) ?? module
+        guard module.hasPrefix("shared_mlp.") else { return [(own, nil)] }
+        return model.configuration.design.blocks[pair.layer].projections.filter {
+            $0.name == module || $0.fused == module
+        }.map { ($0.module.name, $0.fused == module ? $0.rows : nil) }
     }
 }
