@@ -3,6 +3,10 @@ import SkeinFormats
 import SkeinModels
 
 /// A LoRA adapter on disk: a folder of PEFT (which is what a run writes) or of MLX, or a GGUF file.
+///
+/// Open one to start a run from it, to answer or to measure with it; `Outcome.adapter` is the one
+/// that a run has made. Opening reads the whole file once, for its hash. The numbers stay on disk
+/// until they are used.
 public struct Adapter: Sendable, Equatable {
     /// The adapter's folder or file.
     public let path: String

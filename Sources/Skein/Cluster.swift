@@ -3,6 +3,9 @@ import SkeinCluster
 import SkeinTraining
 
 /// Where a coordinator listens and which workers it waits for. Nothing here changes the result.
+///
+/// The defaults are for workers on this machine: loopback, a free port, no token, and a first step
+/// as soon as one worker is there. A coordinator that other machines can reach needs a token.
 public struct Cluster: Sendable, Equatable {
     /// `HOST:PORT`. With port 0 the system chooses a port; `Coordinator.address` has it.
     public var listen: String

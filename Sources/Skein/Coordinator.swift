@@ -5,7 +5,9 @@ import SkeinTraining
 /// Fine-tunes as `Trainer` does, with gradients computed by workers that connect over TCP.
 ///
 /// Workers are `Worker`s or `skein worker` processes, on this machine or on others. They may join,
-/// leave and return at any time; the adapter stays the same.
+/// leave and return at any time; the adapter stays the same. `address` is what they connect to,
+/// once the run listens. The coordinator adds gradients and keeps the adapter, the optimizer's
+/// state and the checkpoints; it computes gradients itself only with `Cluster.localThreads`.
 public final class Coordinator: Sendable {
     private let request: @Sendable () throws -> RunRequest
     private let options: CoordinatorOptions

@@ -1,6 +1,8 @@
-/// The rows of a run: files with one JSON object per line, in any form that `skein train` takes.
+/// The rows of a run: data files in any form that `skein train` takes.
 ///
-/// Nothing is read before the run begins.
+/// Nothing is read before the run begins, which then reads on its own threads. Making tokens of the
+/// rows takes a while for large files; `Machine.keepsTokens` keeps them for the next run on the
+/// same data.
 public struct Dataset: Sendable, Equatable {
     /// A data file (.jsonl, .json, .csv, .tsv, .parquet, .txt), several with weights
     /// (`A.jsonl:2,B.csv:0.5`), or a folder with `train.jsonl` (and `valid.jsonl`, `test.jsonl`).

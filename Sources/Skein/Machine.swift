@@ -2,9 +2,15 @@ import SkeinBasics
 import SkeinRows
 import SkeinTraining
 
-/// How a run uses its machine. Nothing here changes the result.
+/// How a run uses its machine: threads, memory, disk, and what is reported. Nothing here changes
+/// the result.
+///
+/// Trainers, coordinators, workers, sessions and evaluations take one; where only some options
+/// matter, the initializer says which. `weights` and `gradientCheckpointing` save memory and cost
+/// time, `reusesFeatures` saves time and costs disk.
 public struct Machine: Sendable {
-    /// Where the frozen weights are kept.
+    /// Where the frozen weights are kept. `streamed` takes less memory, and converts each layer
+    /// again whenever it is needed.
     public enum Weights: String, Sendable, CaseIterable {
         /// In memory if they fit, else `streamed`.
         case auto

@@ -1,7 +1,10 @@
 import SkeinFormats
 import SkeinModels
 
-/// A base model on disk, opened and checked. Its weights stay on disk until something computes.
+/// A base model on disk, opened and checked: a GGUF file or a Hugging Face folder.
+///
+/// Opening maps the files and reads their headers; the weights stay on disk until something
+/// computes. Each run, measurement or generator that gets the value then loads them for itself.
 public struct Model: Sendable {
     package let directory: ModelDirectory
 

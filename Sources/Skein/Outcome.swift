@@ -1,6 +1,10 @@
 import SkeinTraining
 
-/// How a run ended.
+/// How a run ended: how far it came, and which adapter it kept.
+///
+/// `run()` and `resume()` of `Trainer` and `Coordinator` return one. A run that was cancelled is
+/// not complete and has no adapter yet: a new trainer with the same recipe, model, data and output
+/// continues it with `resume()`.
 public struct Outcome: Sendable, Equatable {
     /// Number of steps that are done.
     public let step: Int

@@ -2,7 +2,8 @@ import SkeinTraining
 
 // The values of a recipe that are neither numbers nor flags.
 extension Recipe {
-    /// The learning rate after the warm-up.
+    /// How the learning rate goes on after the warm-up. All but `constant` fall to
+    /// `Recipe.minLearningRate`.
     public enum Schedule: String, Sendable, CaseIterable {
         case constant
         /// Falls linearly, so that a step after the last would have 0.
@@ -15,7 +16,8 @@ extension Recipe {
         case polynomial
     }
 
-    /// How a row of data becomes text.
+    /// How a row of data becomes text. An adapter should be asked in the format that it was trained
+    /// in: another one can make its answers worse.
     public enum PromptFormat: String, Sendable, CaseIterable {
         /// `chat` if the model has a template, else `eos`.
         case auto
@@ -27,20 +29,22 @@ extension Recipe {
         case raw
     }
 
-    /// Which assistant turns of a conversation carry loss.
+    /// Which assistant turns of a conversation carry loss. All other text is only read.
     public enum TrainedTurns: String, Sendable, CaseIterable {
         case all
         case last
     }
 
-    /// What is held out for validation as a whole.
+    /// What is held out for validation as a whole. If rows share prompts, `prompt` keeps a prompt
+    /// that is trained on out of the validation rows.
     public enum SplitUnit: String, Sendable, CaseIterable {
         case row
         /// All rows that the model sees the same prompt of.
         case prompt
     }
 
-    /// A loss of pairs of answers, of rows with `prompt`, `chosen` and `rejected`.
+    /// A loss of pairs of answers, of rows with `prompt`, `chosen` and `rejected`. Both answers of
+    /// a row are computed; `dpo` also needs what its `Reference` makes of them.
     public enum PreferenceLoss: String, Sendable, CaseIterable {
         /// Direct preference optimization, which compares with `Reference`.
         case dpo
@@ -58,7 +62,7 @@ extension Recipe {
         case initial = "init"
     }
 
-    /// What makes a validation the best one of a run.
+    /// What makes a validation the best one of a run, whose adapter is kept.
     public enum BestMetric: String, Sendable, CaseIterable {
         /// The lowest loss.
         case loss
@@ -67,7 +71,8 @@ extension Recipe {
         case accuracy
     }
 
-    /// Precision of a gradient that leaves its micro-batch.
+    /// Precision of a gradient that leaves its micro-batch. A coarser one takes fewer bytes on the
+    /// network; a run in one process rounds likewise, so that it ends with the same adapter.
     public enum Precision: String, Sendable, CaseIterable {
         /// Not rounded.
         case fp32
@@ -77,7 +82,8 @@ extension Recipe {
         case int8
     }
 
-    /// Precision of a change of parameters between two averages of a run with local steps.
+    /// Precision of a change of parameters between two averages of a run with local steps. A
+    /// coarser one takes fewer bytes on the network.
     public enum DeltaPrecision: String, Sendable, CaseIterable {
         /// Not rounded.
         case fp32
@@ -89,7 +95,8 @@ extension Recipe {
         case topk
     }
 
-    /// Precision of multiplying by the frozen weights; all else is fp32.
+    /// Precision of multiplying by the frozen weights; all else is fp32. `bf16` takes about half
+    /// the time on processors that multiply it (AVX512-BF16).
     public enum Compute: String, Sendable, CaseIterable {
         case fp32
         /// Weights and inputs are rounded to bfloat16, sums stay fp32.
@@ -104,7 +111,8 @@ extension Recipe {
         case bf16
     }
 
-    /// Which decoder blocks get an adapter.
+    /// Which decoder blocks get an adapter. No pass goes back through the blocks below the lowest
+    /// one, and `Machine.reusesFeatures` computes those only once for each row.
     public enum Layers: Sendable, Equatable {
         case all
         /// The last n blocks.

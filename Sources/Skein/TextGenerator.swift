@@ -8,10 +8,13 @@ import SkeinTraining
 
 /// Answers prompts with a model, with or without an adapter.
 ///
-/// It computes one answer at a time on its own threads; other prompts wait, first come first
-/// served. An answer is a function of prompt and options, not of the number of threads.
+/// Making one loads the weights, which are in memory as long as it is; each answer takes memory for
+/// its keys and values besides. It computes one answer at a time on its own threads; other prompts
+/// wait, first come first served. An answer is a function of prompt and options, not of the number
+/// of threads. For conversations, tools and typed answers there is `LanguageModelSession`.
 public final class TextGenerator: Sendable {
-    /// How to generate an answer.
+    /// How to generate an answer: how long, how its tokens are picked, and what stands around the
+    /// prompt.
     public struct Options: Sendable, Equatable {
         /// Maximum number of tokens; 1 to 1048576.
         public var maximumTokens = 256

@@ -3,7 +3,10 @@ import SkeinModels
 import SkeinRows
 import SkeinTraining
 
-/// An event of a run.
+/// An event of a run, in the order in which the run tells them.
+///
+/// `Trainer.events` and `Coordinator.events` give them. The run does not wait for a slow reader,
+/// who misses the oldest ones.
 public enum TrainingEvent: Sendable, Equatable {
     /// Model, data and recipe are read and checked.
     case prepared(Plan)
@@ -26,7 +29,7 @@ public enum TrainingEvent: Sendable, Equatable {
     /// Something that a person should know; the run continues.
     case warning(String)
 
-    /// The size of a run.
+    /// The size of a run, known before its first step.
     public struct Plan: Sendable, Equatable {
         public let trainingRows: Int
         public let validationRows: Int
@@ -35,7 +38,7 @@ public enum TrainingEvent: Sendable, Equatable {
         public let trainedParameters: Int
     }
 
-    /// The figures of a step.
+    /// The figures of a step, as a line of metrics.jsonl has them.
     public struct Step: Sendable, Equatable {
         /// Counted from 1.
         public let step: Int

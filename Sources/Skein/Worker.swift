@@ -3,6 +3,10 @@ import SkeinCluster
 import SkeinTraining
 
 /// Computes gradients for a `Coordinator` or a `skein coordinator`, here or on another machine.
+///
+/// It needs an address and the token: rows and parameters come from the coordinator, and so does
+/// the model if none is given. It loads the weights once it is let in, and connects again by itself
+/// when the connection is lost.
 public final class Worker: Sendable {
     /// How a worker ended without an error.
     public enum Ending: Sendable, Equatable {

@@ -6,6 +6,9 @@ import SkeinTraining
 import Synchronization
 
 /// What a session has made: an adapter, and how good it is.
+///
+/// `TrainingTask.result` is one. `write(to:)` copies the adapter to where a program keeps it. Its
+/// metrics are measured when they are asked for, which loads the weights again and reads all rows.
 public struct TrainedAdapter: Sendable {
     /// The kept adapter: of the iteration with the best validation, or of the last one.
     ///

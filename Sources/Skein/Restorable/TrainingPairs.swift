@@ -2,7 +2,8 @@ import Foundation
 import SkeinBasics
 import SkeinJSON
 
-/// A prompt and what the model should answer.
+/// A prompt and what the model should answer: a row that a program has in memory
+/// (`TrainingPairs.pairs`).
 public struct PromptCompletion: Sendable, Hashable, Codable {
     public var prompt: String
     public var completion: String
@@ -14,6 +15,9 @@ public struct PromptCompletion: Sendable, Hashable, Codable {
 }
 
 /// What a session or an update task trains on, and what a trained adapter is measured on.
+///
+/// Files are read by the task that trains. Pairs in memory are written to the session's directory,
+/// so that the session can be restored without them.
 public enum TrainingPairs: Sendable, Equatable {
     /// Files with rows in any form that `skein train` takes.
     case dataset(Dataset)

@@ -4,6 +4,10 @@ import SkeinTraining
 
 extension TrainingSession {
     /// A moment of a session on disk, from which it can continue.
+    ///
+    /// `TrainingTask.checkpoints` tells of each as it is written, and `TrainingSession.checkpoints`
+    /// has those that are still there. The folder is an adapter, too, which can be tried while the
+    /// training goes on.
     public struct Checkpoint: Sendable, Equatable, Codable {
         /// Its folder, which is also an adapter in PEFT's format.
         public let url: URL

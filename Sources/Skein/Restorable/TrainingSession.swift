@@ -6,7 +6,8 @@ import Synchronization
 
 /// The state of a training that can be left and taken up again.
 ///
-/// It is made by `AdapterTrainer`, and changes while a task trains it.
+/// `AdapterTrainer` makes or restores one, and its `resume` begins a task that trains it. A session
+/// is small: weights are loaded by its task, and all that it needs to continue is in its directory.
 public final class TrainingSession: Sendable {
     /// What a session is doing, or would do next.
     public enum Phase: String, Sendable, Codable, CaseIterable {

@@ -17,7 +17,8 @@ extension UpdateTask {
         public static let completion = Events(rawValue: 8)
     }
 
-    /// Code that a task calls.
+    /// Code that a task calls on its own thread: at events that it names, and at the end. After a
+    /// progress handler the task waits for `resume()` or `cancel()`.
     public struct ProgressHandlers: Sendable {
         let events: Events
         let progressHandler: (@Sendable (Context) -> Void)?
@@ -39,7 +40,7 @@ extension UpdateTask {
         }
     }
 
-    /// A figure of an update.
+    /// A figure of an update, as a handler is told it.
     public enum Metric: String, Sendable, CaseIterable {
         /// Mean loss of the step's loss tokens, before its update; in nats.
         case lossValue
@@ -53,7 +54,7 @@ extension UpdateTask {
         case miniBatchIndex
     }
 
-    /// A value of the recipe.
+    /// A value of the recipe, as a handler is told it.
     public enum Parameter: String, Sendable, CaseIterable {
         case learningRate
         case epochs
@@ -66,7 +67,7 @@ extension UpdateTask {
         case eps
     }
 
-    /// What a handler is told.
+    /// What a handler is told: the event, its figures, and at the end the new version.
     public struct Context: Sendable {
         public let task: UpdateTask
         /// The one that has happened.
