@@ -5,8 +5,8 @@ import SkeinTraining
 
 /// Loss and accuracy of a model or an adapter over the rows of a file, without dropout.
 ///
-/// `measure` loads the weights, reads every row once and lets the weights go, so compare two
-/// adapters by two calls. `TrainedAdapter` has the figures of a session's own rows.
+/// `measure` loads the weights, reads every row once and lets the weights go. `TrainedAdapter` has the
+/// figures of a session's own rows.
 public struct Evaluation: Sendable, Equatable {
     /// Mean loss of the loss tokens; nil if there are none.
     public let loss: Double?

@@ -3,9 +3,8 @@ import SkeinBasics
 
 /// What went wrong, where, and how to fix it.
 ///
-/// Training, measuring and generating throw this, or a `CancellationError`. Show people its
-/// `description`; decide by `code`, which is coarse on purpose: `place` and `remedy` are for
-/// reading.
+/// Training, measuring and generating throw this, or a `CancellationError`. A program decides by
+/// `code`; people read the `description`, which joins the other three.
 public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
     /// The kind of an error. The raw value is the exit status of `skein` for the same error.
     public enum Code: Int32, Sendable {

@@ -3,6 +3,10 @@ import SkeinBasics
 
 extension LanguageModelSession {
     /// Why a request has no answer.
+    ///
+    /// The session can be asked again at once: its transcript is what it was before the request.
+    /// `exceededContextWindowSize` needs a shorter conversation, `rateLimited` and
+    /// `concurrentRequests` only time.
     public enum GenerationError: Error, Sendable {
         /// Instructions, tools, prompts and answers of the session take more tokens than the window
         /// has, or an answer had to end before it was complete.
@@ -24,7 +28,7 @@ extension LanguageModelSession {
         /// The model, or a check, declined to generate the asked-for type.
         case refusal(Refusal, Context)
 
-        /// The facts behind an error.
+        /// The facts behind an error, for logs and to decide what to do next.
         public struct Context: Sendable, Equatable {
             /// What happened, for a log; not meant for the people who use a program.
             public let debugDescription: String

@@ -4,6 +4,9 @@ import SkeinModels
 
 extension SystemLanguageModel {
     /// What a model may take of this machine. All sessions of one loaded model share it.
+    ///
+    /// Models at one path with equal resources are in memory once; with other resources they are
+    /// loaded again. More parallel replies and longer contexts take memory for keys and values.
     public struct Resources: Sendable, Hashable {
         /// Tokens of a prompt and its reply together; never more than the model was made for.
         public var contextSize = 4096

@@ -3,10 +3,11 @@ import Observation
 import SkeinBasics
 
 extension SystemLanguageModel {
-    /// Whether a model can be asked.
+    /// Whether a model can be asked. It is looked up each time, from the model's files and the
+    /// memory that is free; no weights are loaded for it.
     @frozen
     public enum Availability: Equatable, Sendable {
-        /// Why it cannot.
+        /// Why a model cannot be asked. Only `modelNotReady` may pass by itself.
         public enum UnavailableReason: Hashable, Sendable {
             /// This machine has too little memory for the model, whatever else runs on it.
             case deviceNotEligible

@@ -2,7 +2,10 @@ import SkeinBasics
 import SkeinFormats
 
 extension GenerationOptions {
-    /// How each token of an answer is chosen.
+    /// How each token of an answer is chosen: always the most probable one, or drawn.
+    ///
+    /// With `greedy`, or with a seed, the same request has the same answer. A number out of its
+    /// range is an error of the request, not of the call that makes the mode.
     public struct SamplingMode: Sendable, Equatable {
         /// From which tokens one is drawn.
         package enum Kind: Sendable, Equatable {

@@ -67,7 +67,8 @@ extension GuardrailCheck {
     }
 }
 
-/// Looks at one text piece by piece.
+/// Looks at one text piece by piece, so that an answer can be checked while it is written. A check
+/// makes one for each text (`GuardrailCheck.growing`).
 public protocol GrowingTextCheck: Sendable {
     /// Looks at what came. What ends at the piece's end may go on in the next one.
     ///

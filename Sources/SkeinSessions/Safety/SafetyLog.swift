@@ -14,7 +14,7 @@ public final class SafetyLog: Sendable {
     public let fileURL: URL
     private let file: Mutex<LogFile>
 
-    /// One line.
+    /// What a log says of one request.
     public struct Line: Sendable, Equatable {
         /// When it happened.
         public var time: Date

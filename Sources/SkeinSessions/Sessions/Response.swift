@@ -1,5 +1,5 @@
 extension LanguageModelSession {
-    /// A whole reply.
+    /// A whole reply, as `respond` returns it: the value, and what the request took (`usage`).
     public struct Response<Content> {
         /// The value.
         public let content: Content

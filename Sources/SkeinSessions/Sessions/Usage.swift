@@ -1,5 +1,6 @@
 extension LanguageModelSession {
-    /// Tokens of requests, and how long they took.
+    /// Tokens of requests, and how long they took. A reply has its own, and a session the sum of
+    /// its requests.
     public struct Usage: Sendable, Equatable {
         /// What the model read.
         public struct Input: Sendable, Equatable {

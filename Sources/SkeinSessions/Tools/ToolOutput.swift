@@ -1,4 +1,4 @@
-/// The output of a tool, as it had to be written once.
+/// The output of a tool, as older code writes it: new code returns the text or the value itself.
 @available(*, deprecated, message: "return the text or the value itself")
 public struct ToolOutput: Sendable {
     private let prompt: Prompt
