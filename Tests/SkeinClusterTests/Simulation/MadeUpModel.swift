@@ -129,7 +129,7 @@ struct MadeUpModel: Sendable {
     }
 }
 
-/// One process without any faults. Of a run with local steps every state is rebuilt from the last one
+/// One process without any faults. In a run with local steps every state is rebuilt from the last one
 /// that was saved, and none is kept.
 struct StraightSource: StepSource {
     let model: MadeUpModel
