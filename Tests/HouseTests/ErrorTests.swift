@@ -29,8 +29,8 @@ struct ErrorTests {
             // Looking closely takes time.
             guard line.contains("try?") || line.contains("catch {") else { return false }
             let code = uncommented(line) ?? line
-            let isTry = code.contains(/\btry\?/)
-            let start = code.firstRange(of: /\bcatch \{/)?.upperBound
+            let isTry = code.contains(/\btry\?/.wordBoundaryKind(.simple))
+            let start = code.firstRange(of: /\bcatch \{/.wordBoundaryKind(.simple))?.upperBound
             guard isTry || start != nil, !hasComment(lines[max(0, index - 2)...index]) else {
                 return false
             }
@@ -39,7 +39,8 @@ struct ErrorTests {
                 $0.isEmpty || indentation($0) > indentation(line)
             }
             let body = [line[start...]] + rest
-            return !hasComment(body) && !body.contains { $0.contains(/\b(?:error|throw)\b/) }
+            let telling = /\b(?:error|throw)\b/.wordBoundaryKind(.simple)
+            return !hasComment(body) && !body.contains { $0.contains(telling) }
         }.map { $0 + 1 }
     }
 
@@ -67,7 +68,8 @@ struct ErrorTests {
             ("a(try? b(\"http://c\"))", [1]),
             ("do {\n} catch {\n    return nil\n}\n// After.", [2]),
             ("do {\n} catch {\n    // Why.\n    return nil\n}", []),
-            ("do {\n} catch {\n    throw A.b\n}", []), ("do {\n} catch {\n    tell(error)\n}", []),
+            ("do {\n} catch {\n    throw A.b\n}", []),
+            ("do {\n} catch {\n    tell(error.what)\n}", []),
             ("do { try a() } catch {}", [1]), ("do {\n} catch A.b {\n    return nil\n}", []),
         ] as [(String, [Int])])
     func found(text: String, lines: [Int]) {
