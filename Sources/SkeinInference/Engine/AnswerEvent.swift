@@ -12,6 +12,11 @@ package struct TokenRecord: Sendable, Equatable {
     package struct Alternative: Sendable, Equatable {
         package var token: Int32
         package var logprob: Float
+
+        package init(token: Int32, logprob: Float) {
+            self.token = token
+            self.logprob = logprob
+        }
     }
 
     package var token: Int32
