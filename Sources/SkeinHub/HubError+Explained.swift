@@ -94,7 +94,7 @@ extension HubError: Explained {
                     + "\(repository):FILE.gguf")
         default:
             return bad(
-                "this is no model's or adapter's name on the Hub", text,
+                "this is not the name of a model or an adapter on the Hub", text,
                 "write ORG/NAME[@revision][:file]")
         }
     }
@@ -172,7 +172,7 @@ extension HubError: Explained {
             return FileError.failed(operation: operation, path: path, code: code).explanation
         case .badEndpoint:
             return failed(
-                "this is no address of a server", "HF_ENDPOINT",
+                "this is not the address of a server", "HF_ENDPOINT",
                 "write https://HOST[:PORT], without a user name or a query", .usage)
         case .badToken(let place):
             return failed(

@@ -35,7 +35,7 @@ extension LaunchError: Explained {
                 remedy: "see its own lines above", status: status)
         case .badRelease(let path):
             Explanation(
-                what: "this is no release of skein", place: path,
+                what: "this is not a release of skein", place: path,
                 remedy: "make one with Scripts/package; it is a .tar.gz", status: .badData)
         case .checkInterrupted:
             Explanation(

@@ -185,7 +185,7 @@ extension DataListProblem {
         switch self {
         case .empty: "a name is missing before or between commas"
         case .tooMany(let found, let limit): "\(found) files are named, more than \(limit)"
-        case .weight(let text, let path): "\"\(text)\" is no weight for \(path)"
+        case .weight(let text, let path): "\"\(text)\" is not a weight for \(path)"
         case .folder(let path): "\(path) is a folder, and a list names files"
         case .repeated(let path): "\(path) is named twice"
         case .weightOfHeldOut: "rows that are evaluated have no weight"

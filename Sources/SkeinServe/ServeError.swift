@@ -48,7 +48,7 @@ extension ServeError: Explained {
             Explanation(
                 what: "\(name) cannot be the name of a model", place: source.flag,
                 remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @; "
-                    + "a name is no path",
+                    + "a name is not a path",
                 status: source == .request ? .badData : .usage)
         case .tooManyAdapters(let limit):
             Explanation(

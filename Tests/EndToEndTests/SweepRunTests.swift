@@ -225,7 +225,7 @@ struct SweepRunTests {
                 (#"[{"name": 5}, {"name": ""}]"#, 65, "cannot be the name of a recipe"),
                 ("[]", 65, "0 recipes"),
                 (#"{"seed": [SEEDS]}"#, 65, "65 recipes; 1 to 64"),
-                (#"[{"rank": 4}, 5]"#, 65, "no list of recipes"),
+                (#"[{"rank": 4}, 5]"#, 65, "not a list of recipes"),
                 ("{\"rank\": 4}\n{\"rank\": }\n", 65, "sweep.json:2"),
                 (#"[{"rnak": 4}]"#, 64, "rnak"),
                 (#"[{"rank": "many"}]"#, 64, "rank"),

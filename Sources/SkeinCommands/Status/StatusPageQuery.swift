@@ -66,7 +66,7 @@ enum StatusPageQuery {
         case .notTaken: "it takes no request"
         case .tooLong(let limit): "its answer is longer than \(limit) bytes"
         case .broken(let code): String(cString: strerror(code))
-        case .foreign: "this is no page of a run"
+        case .foreign: "this is not the page of a run"
         }
     }
 

@@ -41,7 +41,7 @@ extension AnswerError: Explained {
                 status: .badData)
         case .unknownToken(let token, let limit):
             Explanation(
-                what: "\(token) is no token", remedy: "use ids from 0 to \(limit - 1)",
+                what: "\(token) is not a token", remedy: "use ids from 0 to \(limit - 1)",
                 status: .badData)
         case .emptyPrompt:
             Explanation(

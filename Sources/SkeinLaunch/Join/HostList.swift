@@ -98,7 +98,7 @@ package struct HostList: Sendable, Equatable {
                 (1...9).contains(first.count), (1...9).contains(last.count),
                 ends.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
                 let low = Int(first), let high = Int(last)
-            else { throw Problem(reason: "\"\(item.prefix(40))\" is no number and no range") }
+            else { throw Problem(reason: "\"\(item.prefix(40))\" is neither a number nor a range") }
             guard low <= high else {
                 throw Problem(reason: "the range \(item) ends before it begins")
             }

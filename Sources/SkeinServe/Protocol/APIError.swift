@@ -184,7 +184,7 @@ extension APIError {
                     + "larger --cache-memory", code: "context_length_exceeded")
         case .unknownToken(let token, let limit):
             self = .invalid(
-                "prompt", "\(token) is no token: ids are from 0 to \(limit - 1)")
+                "prompt", "\(token) is not a token: ids are from 0 to \(limit - 1)")
         case .emptyPrompt: self = .invalid("prompt", "a prompt has at least one token")
         case .rankTooLarge(let rank, let limit):
             self = .invalid(

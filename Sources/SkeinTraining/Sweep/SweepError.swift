@@ -56,7 +56,7 @@ extension SweepError: Explained {
                     : "split it into several sweeps", status: .badData)
         case .notRecipes(let place, let detail):
             Explanation(
-                what: "this is no list of recipes: \(detail)", place: place,
+                what: "this is not a list of recipes: \(detail)", place: place,
                 remedy: "write one JSON object for each recipe, such as {\"rank\": 16}, or one of "
                     + "lists that are combined, such as {\"rank\": [8, 16], \"seed\": [0, 1]}",
                 status: .badData)

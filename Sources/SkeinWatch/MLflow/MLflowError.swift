@@ -44,7 +44,7 @@ extension MLflowError: Explained {
                 remedy: Self.remedy(status), status: .peerGone)
         case .badAnswer(let server, let problem):
             Explanation(
-                what: "this is no answer of an MLflow server: \(problem)", place: server,
+                what: "this is not an answer of an MLflow server: \(problem)", place: server,
                 remedy: "check the URL: its page /version shows MLflow's version",
                 status: .badData)
         case .badState(let path, let problem):

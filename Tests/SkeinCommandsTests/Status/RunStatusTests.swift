@@ -127,7 +127,7 @@ import Testing
         #expect(refused.error.contains("the page wants its token"), "\(refused.error)")
     }
 
-    @Test("what is no page of a run, or is cut off, is told as that")
+    @Test("what is not the page of a run, or is cut off, is told as that")
     func answers() throws {
         let page = try #require(StatusPageAddress("http://127.0.0.1:9/"))
         func body(_ text: String) throws -> String {
