@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinLab
+import SkeinModels
 import SkeinTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 import SkeinModels
 
 extension SystemLanguageModel {

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinFormats
+import SkeinModels
 import SkeinServe
 import SkeinTestSupport
 import Testing
