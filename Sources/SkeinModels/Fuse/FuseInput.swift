@@ -48,9 +48,6 @@ package struct FuseInput: Sendable {
             view: tensor.view.part(whole, rows: rows), changes: changes, numbers: numbers)
     }
 
-    /// How many tensors the adapter changes.
-    package var changedTensors: Int { changes.count }
-
     /// The plain type that holds the numbers of the base; F16 for blocks, whose own types would
     /// lose more.
     package var plainType: ElementType {
