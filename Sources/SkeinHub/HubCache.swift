@@ -40,7 +40,15 @@ package struct HubCache: Sendable {
     /// - Throws: `FileError`: what cannot be read may well be there.
     private static func bytes(of path: String, limit: Int) throws -> [UInt8]? {
         guard try FileKind.at(path) == .regular else { return nil }
-        return try RegularFile.bytes(of: path, from: 0, limit: limit)
+        do {
+            return try RegularFile.bytes(of: path, from: 0, limit: limit)
+        } catch FileError.failed(_, _, let code) where FileKind.isNothing(code) {
+            // Another process, which may replace it, took it away after that look.
+            return nil
+        } catch FileError.shortRead {
+            // Another process is writing it: it says nothing yet.
+            return []
+        }
     }
 
     /// The commit that the reference's revision had when it was last asked for; nil: never.
@@ -65,8 +73,8 @@ package struct HubCache: Sendable {
         guard let commit = try commit() else { return nil }
         if reference.file != nil { return try find(as: kind) }
         let folder = snapshot(commit)
-        let isHere = try Self.kinds(kind).contains { kind in
-            try recorded(commit, kind)?.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ?? false
+        let isHere = Self.kinds(kind).contains { kind in
+            recorded(commit, kind)?.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ?? false
         }
         return isHere ? path(of: commit) : nil
     }
@@ -101,9 +109,11 @@ package struct HubCache: Sendable {
     }
 
     /// Those files; nil when none were noted.
-    private func recorded(_ commit: String, _ kind: HubKind) throws -> [String]? {
+    private func recorded(_ commit: String, _ kind: HubKind) -> [String]? {
         let path = record(commit, kind)
-        guard let bytes = try Self.bytes(of: path, limit: Limits.indexBytes + 1),
+        // In a shared cache another user's notes may be closed to this one. Without them the server is
+        // asked, or the files decide.
+        guard let bytes = try? Self.bytes(of: path, limit: Limits.indexBytes + 1),
             bytes.count <= Limits.indexBytes
         else { return nil }
         let names = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -123,6 +133,7 @@ package struct HubCache: Sendable {
         let folder = snapshot(commit)
         func has(_ name: String) -> Bool { access(folder + "/" + name, R_OK) == 0 }
         if let file = reference.file { return HubSelection.parts(of: file).allSatisfy(has) }
+        guard try FileKind.at(folder) == .directory else { return false }
         let names = try DiskStore().names(in: folder)
         if kind == .adapter {
             return HubSelection.folder(.adapter, among: names)?.allSatisfy(has) ?? false

@@ -5,7 +5,7 @@ extension HubError {
     /// Whether its explanation says that what was given is no path either.
     package var saysThatNoPath: Bool {
         switch self {
-        case .offline, .notInCache, .noRepository: true
+        case .offline, .notInCache, .noRepository, .unreadableCache: true
         default: false
         }
     }
@@ -170,6 +170,13 @@ extension HubError: Explained {
                 file, "wait until it is done, or end it")
         case .storage(let path, let operation, let code):
             return FileError.failed(operation: operation, path: path, code: code).explanation
+        case .unreadableCache(let reference, let path, let operation, let code):
+            let error = FileError.failed(operation: operation, path: path, code: code)
+            return failed(
+                "no file or folder has this path, and the Hub's cache cannot be read: "
+                    + "\(error.explanation.what) (\(path))", reference,
+                "check the path, mend what is wrong with the cache, or set HF_HUB_CACHE to another "
+                    + "folder")
         case .badEndpoint:
             return failed(
                 "this is not the address of a server", "HF_ENDPOINT",

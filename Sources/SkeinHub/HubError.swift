@@ -37,6 +37,8 @@ package enum HubError: Error, Equatable, Codable {
     case wrongSize(file: String, expected: Int, found: Int)
     /// Another process downloads the same file.
     case locked(file: String)
+    /// Something may be there, but the system does not let the cache be read.
+    case unreadableCache(reference: String, path: String, operation: String, code: Int32)
     case storage(path: String, operation: String, code: Int32)
     case badEndpoint
     case badToken(place: String)

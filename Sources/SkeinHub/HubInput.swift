@@ -38,11 +38,11 @@ package struct HubInput: Sendable {
     ///   - reference: The model or adapter.
     ///   - kind: What it is wanted as; nil: either.
     /// - Returns: A folder, or the named file.
-    /// - Throws: `HubError.notInCache`, `.badEndpoint`; `FileError` when the cache cannot be read.
+    /// - Throws: `HubError.notInCache`, `.badEndpoint`, `.unreadableCache`.
     package func cached(_ reference: HubReference, as kind: HubKind? = nil) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        guard let path = try cache.find(as: kind) else {
+        guard let path = try Self.asking(cache, { try $0.find(as: kind) }) else {
             throw HubError.notInCache(reference: reference.text, cache: settings.cache)
         }
         return path
@@ -59,7 +59,7 @@ package struct HubInput: Sendable {
     ///   - warn: Gets what the user should know, though it goes on.
     ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: A folder, or the named file.
-    /// - Throws: `HubError`; `FileError` when the cache cannot be read.
+    /// - Throws: `HubError`; `FileError` when there are no pipes left for the fetcher.
     package func path(
         of reference: HubReference, as kind: HubKind?, asksServer: Bool,
         isCancelled: () -> Bool = { false },
@@ -67,27 +67,48 @@ package struct HubInput: Sendable {
     ) throws -> String {
         let settings = try HubSettings(environment: environment)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        if !asksServer, let path = try cache.findWhole(as: kind) { return path }
+        if !asksServer, let path = try Self.asking(cache, { try $0.findWhole(as: kind) }) {
+            return path
+        }
         if settings.isOffline {
-            if let path = try cache.find(as: kind) { return path }
+            if let path = try Self.asking(cache, { try $0.find(as: kind) }) { return path }
             throw HubError.offline(reference: reference.text, cache: settings.cache)
         }
         var wanted = reference
         // What another tool has begun is completed, not updated.
-        if !asksServer, let commit = try cache.commit() { wanted.revision = commit }
+        if !asksServer, let commit = try Self.asking(cache, { try $0.commit() }) {
+            wanted.revision = commit
+        }
         do {
             let client = try FetchClient(environment: environment)
             return cache.path(
                 of: try client.fetch(
                     wanted, as: kind, isCancelled: isCancelled, progress: progress))
-        } catch let error as HubError {
-            guard !asksServer, error.isUnreachable, let path = try cache.find(as: kind) else {
+        } catch {
+            // Without a pipe to the fetcher no server can be asked either.
+            let isUnreachable = (error as? HubError)?.isUnreachable ?? (error is FileError)
+            // An error of the cache would hide why the Hub was not reached.
+            guard !asksServer, isUnreachable, let path = try? cache.find(as: kind) else {
                 throw error
             }
             warn(
                 "the Hub cannot be asked whether the cache has all files of \(reference.text); "
                     + "going on with those that it has (`skein pull` completes them)")
             return path
+        }
+    }
+
+    /// What the cache says; an error of it says what was looked for, and which variable moves it.
+    ///
+    /// - Throws: `HubError.unreadableCache`, where a call of the system failed; other `FileError`.
+    private static func asking(
+        _ cache: HubCache, _ question: (HubCache) throws -> String?
+    ) throws -> String? {
+        do {
+            return try question(cache)
+        } catch FileError.failed(let operation, let path, let code) {
+            throw HubError.unreadableCache(
+                reference: cache.reference.text, path: path, operation: operation, code: code)
         }
     }
 }

@@ -60,11 +60,35 @@ struct HubCacheTests {
             #expect(try cache.commit() == nil && cache.find() == nil)
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
-            let error = FileError.failed(operation: "look at", path: path, code: ELOOP)
-            #expect(throws: error) { try cache.find() }
-            #expect(throws: error) {
-                try HubInput(environment: ["HF_HUB_CACHE": directory]).cached(reference)
+            #expect(throws: FileError.failed(operation: "look at", path: path, code: ELOOP)) {
+                try cache.find()
             }
+            let error = HubError.unreadableCache(
+                reference: "o/n", path: path, operation: "look at", code: ELOOP)
+            let input = HubInput(environment: ["HF_HUB_CACHE": directory])
+            #expect(throws: error) { try input.cached(reference) }
+            #expect(throws: error) {
+                try input.path(of: reference, as: .model, asksServer: false) { _ in }
+            }
+            #expect(error.saysThatNoPath && error.explanation.remedy.contains("HF_HUB_CACHE"))
+        }
+    }
+
+    @Test("what skein noted for itself may be unreadable: the files decide")
+    func unreadableRecord() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory, reference: reference)
+            try add(["config.json", "tokenizer.json", "model.safetensors"], to: cache)
+            try cache.record(["config.json"], of: Self.commit, as: .model)
+            #expect(try cache.findWhole() == cache.snapshot(Self.commit))
+            let notes = directory + "/models--o--n/.skein"
+            try FileManager.default.removeItem(atPath: notes)
+            try FileManager.default.createSymbolicLink(
+                atPath: notes, withDestinationPath: notes)
+            #expect(try cache.findWhole() == nil)
+            let input = HubInput(environment: ["HF_HUB_CACHE": directory, "HF_HUB_OFFLINE": "1"])
+            let path = try input.path(of: reference, as: .model, asksServer: false) { _ in }
+            #expect(path == cache.snapshot(Self.commit))
         }
     }
 

@@ -21,7 +21,8 @@ enum RepositoryNames {
     ///   - arguments: A command line whose options are valid.
     ///   - io: Shows progress.
     /// - Returns: The same command line, with paths.
-    /// - Throws: `HubError`; `UsageError` for an adapter without a name for it.
+    /// - Throws: `HubError`; `UsageError` for an adapter without a name for it; `FileError` when there
+    ///   are no pipes left.
     static func resolved(_ arguments: ParsedArguments, _ io: CommandIO) throws -> ParsedArguments {
         if arguments.table.command == InspectCommand.table.command {
             guard let text = arguments.positionals.first,
@@ -53,7 +54,7 @@ enum RepositoryNames {
     /// The path of what a person gave, which is its own unless it is a name of the Hub, or a run's
     /// folder where an adapter is wanted.
     ///
-    /// - Throws: `HubError`.
+    /// - Throws: `HubError`; `FileError` when there are no pipes left.
     static func path(_ text: String, as kind: HubKind, _ io: CommandIO) throws -> String {
         guard let reference = HubInput.reference(text, as: kind) else {
             return kind == .adapter ? AdapterFormats.standard.place(text) : text
