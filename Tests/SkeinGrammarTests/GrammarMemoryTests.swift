@@ -147,5 +147,7 @@ import Testing
         try cache.makeRoom()
         #expect(cache.known(.schema(Self.schema(1))) == nil)
         #expect(cache.memory.networkBytes == 0)
+        // That there was no room is not remembered of what was refused for it.
+        #expect(throws: Never.self) { try cache.grammar(.schema(Self.schema(2))) }
     }
 }

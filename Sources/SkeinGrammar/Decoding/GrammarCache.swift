@@ -46,7 +46,11 @@ package final class GrammarCache: Sendable {
 
         /// Remembers why a grammar cannot be made, so that it is not tried again and again.
         mutating func remember(_ error: GrammarError, of source: Source) {
-            if case .cancelled = error { return }
+            switch error {
+            // Another client may wait for it, or there may be room later.
+            case .cancelled, .full: return
+            default: break
+            }
             failures.removeAll { $0.source == source }
             // No error has more than two texts.
             failures.append((source, error.cut(toBytes: GrammarLimits.failureBytes / 2)))
@@ -106,7 +110,7 @@ package final class GrammarCache: Sendable {
     ///
     /// - Parameters:
     ///   - form: a schema or an expression.
-    ///   - makesRoom: false exceeds the limit by what is compiled, for a request that has room.
+    ///   - makesRoom: false: the caller has called `makeRoom` for the whole request.
     ///   - isWanted: whether its client still waits; asked now and then while it is made.
     /// - Returns: the grammar, which others may use, too.
     /// - Throws: `GrammarError`, `.full` as `makeRoom`.

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// States and masks are made again when they are needed, so those of grammars that were not used for
 /// longest are forgotten. What a grammar itself takes cannot be forgotten as long as it is in use:
-/// a caller asks before it compiles (`GrammarCache.makeRoom`).
+/// `GrammarCache` makes room before it compiles.
 final class GrammarMemory: Sendable {
     private struct Member {
         weak var grammar: CompiledGrammar?
