@@ -21,7 +21,7 @@ package struct Generator {
         self.tokenCount = tokenCount
     }
 
-    /// With a session of its own; `SamplingRule` says what counts where the wish is silent.
+    /// Makes a session of its own; `SamplingRule` says what counts where the wish is silent.
     ///
     /// - Parameters:
     ///   - model: the base.

@@ -8,8 +8,10 @@ package struct HostUse: Sendable {
     let adapters: Int
     /// Bytes that the program itself needs beside the model.
     let ownBytes: Int
+    /// Whether all that may ever be held must fit, and not only one answer.
     let mustFitAll: Bool
-    /// By which the usual bytes of the prefix cache and of compiled schemas are divided.
+    /// By which the usual bytes of the prefix cache and of compiled schemas are divided: a program has
+    /// more to do than to answer.
     let divisor: Int
 
     /// A server states all that it may ever take, and begins if it fits: adapters have what the rest
@@ -69,7 +71,11 @@ package struct HostPlan: Sendable {
         } else if let free {
             batch.cacheBytes = max(min(batch.cacheBytes, free / 4), whole)
         }
-        let one = batch.sequenceBytes(min(batch.context, options.answerTokens), of: configuration)
+        // A program's conversations grow to the whole context.
+        let one =
+            use.mustFitAll
+            ? batch.sequenceBytes(min(batch.context, options.answerTokens), of: configuration)
+            : whole
         guard batch.cacheBytes >= one else {
             throw .cacheTooSmall(bytes: batch.cacheBytes, needed: one)
         }
@@ -106,7 +112,7 @@ package struct HostPlan: Sendable {
             .reduce(weightBytes + otherBytes) { $0.saturatingPlus($1) }
     }
 
-    /// A line for a log.
+    /// A line for the log of a server, whose own bytes are those of answers' JSON.
     package var statement: String {
         "memory: weights \(Figures.bytes(weightBytes)), activations and answers' JSON "
             + "\(Figures.bytes(otherBytes)), keys and values up to "

@@ -79,6 +79,16 @@ import Testing
             #expect(throws: HostError.cacheTooSmall(bytes: 1, needed: one)) {
                 try HostPlan(model, tight, for: server, usable: 1 << 40)
             }
+            // A program has room for a whole context, whatever an answer's usual length is.
+            let half = roomy.batch.sequenceBytes(32, of: model.configuration)
+            tight.cacheBytes = half
+            tight.answerTokens = 32
+            #expect(throws: Never.self) {
+                try HostPlan(model, tight, for: server, usable: 1 << 40)
+            }
+            #expect(throws: HostError.cacheTooSmall(bytes: half, needed: one)) {
+                try HostPlan(model, tight, for: .program, usable: 1 << 40)
+            }
             for use in [server, .program] {
                 #expect {
                     try HostPlan(model, options, for: use, usable: 1 << 16)
