@@ -49,10 +49,10 @@ package struct MLflowSync {
     private static func send(
         _ session: MLflowSession, _ directory: RunDirectory, progress: (Int) -> Void
     ) throws -> Result {
-        // Before anything is made there.
+        // All that may fail here is looked at before anything is made there.
         let recorded = try session.recorded()
-        try session.connect()
         let ending = try session.rememberedEnding() ?? self.ending(of: directory, recorded.lastStep)
+        try session.connect()
         let start = ending.time - Int(min(recorded.seconds, 1e9) * 1000)
         while try session.sendSome(time: { start + Int(min($1, 1e9) * 1000) }) {
             progress(session.sentPoints)
@@ -84,6 +84,7 @@ package struct MLflowSync {
             let adapter = try directory.adapterDigest().description
             return MLflowState.Ending(status: .finished, time: time, adapter: adapter)
         } catch FileError.failed(_, _, let code) where FileKind.isNothing(code) {
+            // It wrote its last checkpoint and was killed before its adapter.
             return killed
         }
     }
