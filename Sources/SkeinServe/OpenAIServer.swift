@@ -134,7 +134,7 @@ package final class OpenAIServer: Sendable {
                 log.warning("\($0.explanation.place): \($0.explanation.what), so it does nothing")
             }
             let preparation = Preparation(
-                models: models, host: host, defaultTokens: options.answerTokens,
+                models: models, host: host, answerTokens: options.answerTokens,
                 sampling: sampling)
             let parts = ServeSite.Parts(
                 preparation: preparation, threads: threads,

@@ -5,7 +5,7 @@ import SkeinJSON
 /// What an answer must be: any text, or what a schema or an expression allows.
 enum AnswerForm: Sendable, Equatable {
     case text
-    /// With where the request has it.
+    /// A schema or an expression, and where the request has it.
     case form(GrammarForm, place: String)
 
     /// OpenAI's `response_format`, vLLM's `structured_outputs` and `guided_json`, `guided_regex`,

@@ -13,7 +13,7 @@ struct Preparation: Sendable {
     let models: ServedModels
     let host: ModelHost
     /// Tokens of an answer whose request does not say how many.
-    let defaultTokens: Int
+    let answerTokens: Int
     /// How tokens are picked where a request does not say.
     let sampling: SamplingRule
 
@@ -248,7 +248,7 @@ struct Preparation: Sendable {
         guard room > 0 || (room == 0 && sampling.maximumTokens == 0) else {
             throw .contextExceeded(tokens: prompt, limit: context, param: param)
         }
-        return min(sampling.maximumTokens ?? defaultTokens, room)
+        return min(sampling.maximumTokens ?? answerTokens, room)
     }
 
     /// `special`: whether the token comes first that the model expects before every text.

@@ -31,7 +31,7 @@ import Testing
                 Preparation(
                     models: ServedModels(
                         host.adapters, name: "tiny", settings: ServedModels.Settings()),
-                    host: host, defaultTokens: 100, sampling: SamplingRule()))
+                    host: host, answerTokens: 100, sampling: SamplingRule()))
         }
     }
 
