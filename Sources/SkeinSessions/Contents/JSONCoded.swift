@@ -86,7 +86,7 @@ struct JSONCoded: Codable {
     }
 
     private static func list(_ decoder: any Decoder) throws -> JSONValue? {
-        // As above.
+        // What is no list is guessed anew.
         guard var container = try? decoder.unkeyedContainer() else { return nil }
         var items: [JSONValue] = []
         while !container.isAtEnd {

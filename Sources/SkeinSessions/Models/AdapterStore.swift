@@ -63,9 +63,14 @@ struct AdapterStore {
     func items() throws -> [Item] {
         let names: [String]
         do {
-            names = try DiskStore().names(in: directory)
+            // Where nothing is, no adapter was put yet.
+            let isThere = try FileKind.at(directory) != nil
+            names = isThere ? try DiskStore().names(in: directory) : []
         } catch {
-            throw SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(.init(error))
+            throw SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(
+                .init(
+                    debugDescription: ErrorText.of(error)
+                        + ", or set SKEIN_ADAPTERS to another folder of adapters"))
         }
         let items = names.compactMap { identifier -> Item? in
             guard identifier.hasPrefix(Self.prefix) else { return nil }
@@ -87,17 +92,22 @@ struct AdapterStore {
     /// which base it was made for counts as fitting; a damaged one does not.
     ///
     /// - Throws: `AssetError.compatibleAdapterNotFound` when there is no configured model, or the
-    ///   store's folder cannot be listed.
+    ///   store's folder cannot be listed; `.invalidAsset` for one that cannot be read now, which may
+    ///   well be the newest that fits.
     func compatible(_ name: String) throws -> [Item] {
         let named = try items().filter { $0.name == name }
         guard !named.isEmpty else { return [] }
         let base = try baseDigest()
-        return named.filter { item in
-            // `absence` says what is wrong with it where no other fits.
-            guard let adapter = try? SystemLanguageModel.Adapter(path: item.path) else {
+        return try named.filter { item in
+            do {
+                let made = try SystemLanguageModel.Adapter(reading: item.path).baseDigest
+                return made == nil || made?.lowercased() == base
+            } catch let error as FileError where error.isPassing {
+                throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
+            } catch {
+                // `absence` says what is wrong with it where no other fits.
                 return false
             }
-            return adapter.baseDigest == nil || adapter.baseDigest?.lowercased() == base
         }
     }
 
@@ -113,7 +123,8 @@ struct AdapterStore {
         }
         var stated: Set<String> = []
         var flaw = ""
-        for item in named {
+        // The newest comes last, so that its flaw is the one that is told.
+        for item in named.reversed() {
             do {
                 let adapter = try SystemLanguageModel.Adapter(path: item.path)
                 if let base = adapter.baseDigest { stated.insert(base) }

@@ -41,7 +41,7 @@ struct ConversationTokens: Sendable {
         let probe = [
             ChatMessage(role: "system", content: word), ChatMessage(role: "user", content: "q"),
         ]
-        // As above.
+        // A template that refuses a system message does not take it.
         let chat = try? prompts.rendered(
             probe, tools: [], choice: .none, addsPrompt: true)
         return chat?.text.utf8.contains(word.utf8) ?? false

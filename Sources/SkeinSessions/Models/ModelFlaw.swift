@@ -39,7 +39,12 @@ extension ModelFlaw: Explained {
                 what: "the file that names the model has no path in its first line", place: place,
                 remedy: "write the path of a GGUF file or a Hugging Face folder into it",
                 status: .usage)
-        case .unreadable(let error): error.explanation
+        case .unreadable(let error):
+            Explanation(
+                what: "the file that names the model cannot be read: \(error.explanation.what)",
+                place: error.explanation.place,
+                remedy: "mend its permissions, or set SKEIN_MODEL to a GGUF file or a Hugging Face "
+                    + "folder", status: error.explanation.status)
         case .missing(let path):
             Explanation(
                 what: "the model is not there", place: path,

@@ -51,7 +51,9 @@ enum ModelPlace: Sendable, Equatable {
         do {
             let bytes = try RegularFile.bytes(
                 of: file, from: 0, limit: SessionLimits.modelNameBytes)
-            return String(validating: bytes, as: UTF8.self)
+            // Some editors put a mark at the beginning.
+            let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+            return String(validating: bytes.dropFirst(hasMark ? 3 : 0), as: UTF8.self)
         } catch let error as FileError {
             throw .unreadable(error)
         } catch {

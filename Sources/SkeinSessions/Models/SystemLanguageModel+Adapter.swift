@@ -72,16 +72,19 @@ extension SystemLanguageModel {
         }
 
         init(path: String) throws {
-            self.path = FilePath.withoutEndingSlash(path)
             do {
-                // Reads all of the weights first: an unreadable file is an error here, not a signal
-                // later.
-                _ = try RegularFile.digest(of: AdapterFormats.standard.weights(of: self.path))
-                baseDigest =
-                    try AdapterSummary(path: self.path).configuration.origin?.base.sha256
+                try self.init(reading: path)
             } catch {
                 throw AssetError.invalidAsset(.init(error))
             }
+        }
+
+        /// - Throws: `FileError`, or what is wrong with the adapter's files.
+        init(reading path: String) throws {
+            self.path = FilePath.withoutEndingSlash(path)
+            // Reads all of the weights first: an unreadable file is an error here, not a signal later.
+            _ = try RegularFile.digest(of: AdapterFormats.standard.weights(of: self.path))
+            baseDigest = try AdapterSummary(path: self.path).configuration.origin?.base.sha256
             metadata = Self.metadata(of: self.path)
         }
 
@@ -98,7 +101,7 @@ extension SystemLanguageModel {
         private static func metadata(of path: String) -> Data? {
             let file = FilePath.join(path, AdapterNotes.metadataName)
             let limit = AdapterNotes.metadataBytes
-            // As above.
+            // They are remarks for the app alone: what cannot be read has none.
             let bytes = try? RegularFile.bytes(of: file, from: 0, limit: limit + 1)
             return bytes.flatMap { $0.count <= limit ? Data($0) : nil }
         }

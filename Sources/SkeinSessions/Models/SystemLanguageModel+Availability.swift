@@ -63,16 +63,16 @@ extension SystemLanguageModel {
         do {
             path = try place.path()
         } catch {
-            // A request throws the error itself, as it does in the cases below.
+            // A request throws the error itself.
             return .unavailable(.appleIntelligenceNotEnabled)
         }
         let slot = ModelSlot.at(path, resources)
         if slot.isLoading { return .unavailable(.modelNotReady) }
         if let loaded = slot.loaded {
-            // As above.
+            // A request throws the error itself.
             return (try? loaded.checkFiles()) == nil ? .unavailable(.modelNotReady) : .available
         }
-        // As above.
+        // A request throws the error itself.
         guard !ModelPlace.isBeingFetched(path), let facts = try? ModelFacts.of(path) else {
             return .unavailable(.modelNotReady)
         }

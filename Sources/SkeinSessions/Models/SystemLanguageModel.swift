@@ -145,7 +145,7 @@ public final class SystemLanguageModel: Sendable, Observable {
 
     /// The place of the model in memory.
     ///
-    /// - Throws: `ModelFlaw` when none is configured, or it is not there.
+    /// - Throws: `ModelFlaw` when none is configured, or the file that names it cannot be read.
     func slot() throws(ModelFlaw) -> ModelSlot {
         let path = try place.path()
         return slotBox.slot(at: path, resources)
@@ -167,16 +167,17 @@ public final class SystemLanguageModel: Sendable, Observable {
     /// Gives the memory of the model back, for all sessions of this process. Replies under way end with
     /// `assetsUnavailable`; the next request loads it again.
     public func unload() {
-        // What is not configured is not in memory.
-        guard script == nil, let slot = try? slot() else { return }
-        slot.unload()
+        if script != nil { return }
+        // Where no model is configured any more, the one that was is still in memory.
+        let slot = (try? slot()) ?? slotBox.held
+        slot?.unload()
     }
 
     // MARK: Facts
 
-    /// What its files say; nil: they cannot be read now. `availability` tells that, and a request why.
+    /// What its files say; nil: they cannot be read now.
     private var facts: ModelFacts? {
-        // As said above.
+        // `availability` tells that, and a request why.
         try? ModelFacts.of(place.path())
     }
 
@@ -227,6 +228,9 @@ extension FilePath {
 /// Holds the places that a model used, so that they stay in memory.
 private final class SlotBox: Sendable {
     private let known = Mutex<ModelSlot?>(nil)
+
+    /// The one that was used last.
+    var held: ModelSlot? { known.withLock { $0 } }
 
     func slot(at path: String, _ resources: SystemLanguageModel.Resources) -> ModelSlot {
         known.withLock { known in

@@ -175,7 +175,7 @@ extension TranscriptReader {
                 }
                 content = ordered
             }
-            // As above.
+            // The error names the place in the transcript.
             guard let generated = try? GeneratedContent(json: content.written) else {
                 throw inner.wrong("content", "content that a model can generate")
             }

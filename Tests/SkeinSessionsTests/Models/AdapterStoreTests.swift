@@ -49,19 +49,24 @@ struct AdapterStoreTests {
             func store(_ folder: String) -> AdapterStore {
                 AdapterStore(environment: ["SKEIN_ADAPTERS": folder, "SKEIN_MODEL": tiny.path])
             }
-            #expect(try store(directory + "/none").items().isEmpty)
+            for none in [directory + "/none", tiny.path + "/adapters"] {
+                #expect(try store(none).items().isEmpty)
+            }
             #expect {
                 try store(tiny.path).compatible("tone")
             } throws: { error in
                 guard case AssetError.compatibleAdapterNotFound(let context)? = error as? AssetError
                 else { return false }
                 return context.debugDescription.contains("cannot list")
+                    && context.debugDescription.contains("SKEIN_ADAPTERS")
             }
-            let url = try tiny.writeAdapter("store/fmadapter-tone-1", seed: 1)
-            try Data("x".utf8).write(to: url.appending(path: "adapter_model.safetensors"))
+            for version in 1...2 {
+                let url = try tiny.writeAdapter("store/fmadapter-tone-\(version)", seed: 1)
+                try Data("x".utf8).write(to: url.appending(path: "adapter_model.safetensors"))
+            }
             let damaged = store(directory + "/store")
             #expect(try damaged.compatible("tone").isEmpty)
-            #expect(try damaged.absence(of: "tone").hasPrefix("fmadapter-tone-1 cannot be used: "))
+            #expect(try damaged.absence(of: "tone").hasPrefix("fmadapter-tone-2 cannot be used: "))
         }
     }
 

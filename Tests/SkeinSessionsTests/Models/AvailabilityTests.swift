@@ -28,6 +28,9 @@ struct AvailabilityTests {
             #expect(try path([:]) == "/models/b.gguf")
             try Data("~/c.gguf".utf8).write(to: URL(filePath: folder + "/model"))
             #expect(try path([:]) == directory + "/c.gguf")
+            try Data("\u{FEFF}/models/e.gguf\r\n".utf8).write(
+                to: URL(filePath: folder + "/model"))
+            #expect(try path([:]) == "/models/e.gguf")
             try Data("\n \n".utf8).write(to: URL(filePath: folder + "/model"))
             #expect(throws: ModelFlaw.badConfiguration(place: folder + "/model")) { try path([:]) }
             try FileManager.default.removeItem(atPath: folder + "/model")
@@ -41,6 +44,7 @@ struct AvailabilityTests {
             let error = FileError.failed(
                 operation: "look at", path: folder + "/model", code: ELOOP)
             #expect(throws: ModelFlaw.unreadable(error)) { try path([:]) }
+            #expect(ModelFlaw.unreadable(error).explanation.remedy.contains("SKEIN_MODEL"))
         }
     }
 
