@@ -54,11 +54,11 @@ final class NoticeWriter: Sendable {
 
     /// Says where the coordinator is.
     ///
-    /// - Throws: `FileError`: no task would find it; `TaskError.twoCoordinators` if another one has
-    ///   taken the place meanwhile.
+    /// - Throws: `FileError`: no task would find it, or it cannot be told whether another one has taken
+    ///   the place; `TaskError.twoCoordinators` if one has.
     func listening(at addresses: [String], localAddress: String?) throws {
         try end { rendezvous in
-            if let other = usurper {
+            if let other = try usurper() {
                 throw TaskError.twoCoordinators(
                     own: card, other: other, directory: rendezvous.directory)
             }
@@ -87,15 +87,25 @@ final class NoticeWriter: Sendable {
     }
 
     /// Who wrote the last notice, if that was another process.
-    private var usurper: TaskCard? {
-        // What cannot be read has no writer; writing the next notice warns of the folder.
-        guard case .notice(let last)? = try? rendezvous?.read(), last.task != card else {
+    ///
+    /// - Throws: `FileError`.
+    private func usurper() throws -> TaskCard? {
+        guard case .notice(let last)? = try rendezvous?.read(), last.task != card else {
             return nil
         }
         return last.task
     }
 
-    private var isStillOurs: Bool { usurper == nil }
+    /// A notice that cannot be read counts as this process's own: it goes on, and says so.
+    private var isStillOurs: Bool {
+        do {
+            return try usurper() == nil
+        } catch {
+            let what = ErrorReport.explanation(of: error).what
+            log.warning("cannot see whether another coordinator has taken the place: \(what)")
+            return true
+        }
+    }
 
     private func end(_ publish: (Rendezvous) throws -> Void) throws {
         try condition.withLock {
