@@ -44,7 +44,7 @@ package enum HubAnswers {
     ///
     /// - Throws: `Problem`, `BadFileName`.
     package static func files(_ body: Data) throws -> [(path: String, size: Int)] {
-        // As above.
+        // Why it cannot be read would have the server's bytes in it.
         guard let entries = try? JSONTree.decode([Entry].self, from: body) else {
             throw Problem("it is no list of files")
         }

@@ -69,7 +69,7 @@ struct ShellHandle: Sendable {
         do {
             return try shell.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
         } catch {
-            // As above.
+            // The thread has ended, which the run learns from its own calls.
             return (0, Traffic())
         }
     }

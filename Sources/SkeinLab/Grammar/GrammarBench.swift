@@ -52,7 +52,7 @@ package struct GrammarBench {
             for (kind, schema) in Self.texts(atMost: most) {
                 let bytes = try CompiledGrammar(schema: schema, vocabulary).networkBytes
                 let compile = Stopwatch.measure(effort) {
-                    // As above.
+                    // It was compiled just before.
                     _ = try? CompiledGrammar(schema: schema, vocabulary)
                 }
                 result.lengths.append(

@@ -50,23 +50,21 @@ package struct ChatRenderer: Sendable {
     /// - Throws: what reading it threw.
     package var template: ChatTemplate { get throws { try plain.get().template } }
 
-    // A side that failed keeps why, and throws it when a conversation needs it.
-
     /// All templates that can be used.
     package var templates: [ChatTemplate] {
-        // As above.
+        // A side that failed throws why when a conversation needs it.
         [plain, withTools].compactMap { try? $0.get().template }
     }
 
     /// How answers with calls are read.
     package var format: ToolFormat {
-        // As above.
+        // A side that failed throws why when a conversation needs it.
         (try? withTools.get().preparation.format) ?? .described
     }
 
     /// Whether templates, or this one, know a speaker of this name.
     package func knowsRole(_ name: String) -> Bool {
-        // As above.
+        // A side that failed throws why when a conversation needs it.
         (try? plain.get().preparation.knowsRole(name)) ?? true
     }
 

@@ -196,7 +196,8 @@ extension Tokenizer {
         // A text's beginning may be spelled with a space.
         let before = previous ?? writtenTokenInTheMiddle
         return bytes.withUnsafeBufferPointer {
-            // Callers see that the tokens do not make the bytes.
+            // No tokens: a grammar's forced run is written token by token, a format's fixed part is cut
+            // in another way or refused, and a value that Lab judges counts as not allowed.
             (try? ids(ofUTF8: $0, parsingSpecialTokens: false, after: before)) ?? []
         }
     }

@@ -207,13 +207,12 @@ extension TrainingLoop {
         }
     }
 
-    /// Waits for what is being written when the run fails. An error of that is dropped: the user
-    /// needs to see the first one, and meets a full disk again.
+    /// Waits for what is being written when the run fails.
     mutating func waitQuietly() {
         do {
             try waitForCheckpoint()
         } catch {
-            // Dropped, as said above.
+            // The user needs to see the first error, and meets a full disk again.
         }
     }
 
