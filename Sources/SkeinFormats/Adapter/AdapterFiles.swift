@@ -5,6 +5,8 @@ import SkeinBasics
 package struct AdapterFiles: Sendable {
     package static let configurationName = "adapter_config.json"
     package static let weightsName = "adapter_model.safetensors"
+    /// The weights of MLX's format.
+    package static let mlxWeightsName = "adapters.safetensors"
 
     /// What is known without reading the numbers.
     package let outline: AdapterOutline

@@ -32,7 +32,8 @@ package enum ModelStandIn: Sendable, Equatable {
         if has("run.json") {
             self = .run(model: Self.model(ofRecord: record))
         } else if [
-            AdapterFiles.configurationName, AdapterFiles.weightsName, "adapters.safetensors",
+            AdapterFiles.configurationName, AdapterFiles.weightsName,
+            AdapterFiles.mlxWeightsName,
         ].contains(where: has) {
             self = .adapter
         } else if Self.dataEndings.contains(where: { has("train" + $0) }) {

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinModels
 
 /// Which files lie at a path, without a look into them: others have other numbers, sizes or times.
 package struct FileIdentity: Sendable, Equatable {
@@ -15,8 +16,8 @@ package struct FileIdentity: Sendable, Equatable {
 
     private var parts: [Part] = []
 
-    /// How the names of files end that a model or an adapter is read from. Most of what else is written into their
-    /// folder, such as logs and folders of runs, changes neither.
+    /// How the names of files end that a model or an adapter is read from, besides the weights of adapters.
+    /// Most of what else is written into their folder, such as logs and folders of runs, changes neither.
     private static let endings = [".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt"]
     /// Named templates; a file that comes or goes changes the folder's time.
     private static let folders: Set<String> = ["additional_chat_templates"]
@@ -24,8 +25,13 @@ package struct FileIdentity: Sendable, Equatable {
     /// The identity of a file, or of a folder and those files directly in it that can be a model's
     /// or an adapter's.
     ///
+    /// - Parameters:
+    ///   - path: where they lie.
+    ///   - weights: names of the files with the numbers of adapters.
     /// - Throws: `FileError`.
-    package init(of path: String) throws {
+    package init(
+        of path: String, weights: [String] = AdapterFormats.standard.weightsNames
+    ) throws {
         let whole = try Self.status(of: path)
         guard FileKind(mode: whole.st_mode) == .directory else {
             parts = [Part("", whole)]
@@ -34,7 +40,9 @@ package struct FileIdentity: Sendable, Equatable {
         parts = [Part(folder: whole)]
         // Sorted: a file that comes and goes may leave the others in another order.
         for name in try DiskStore().names(in: path).sorted()
-        where Self.folders.contains(name) || Self.endings.contains(where: name.hasSuffix) {
+        where Self.folders.contains(name) || weights.contains(name)
+            || Self.endings.contains(where: name.hasSuffix)
+        {
             parts.append(Part(name, try Self.status(of: FilePath.join(path, name))))
         }
     }

@@ -42,6 +42,17 @@ struct FileIdentityTests {
         }
     }
 
+    @Test("A folder is another one if the weights of an adapter are, whatever their name")
+    func weights() throws {
+        try TestPaths.withTemporaryDirectory { folder in
+            try write("1", folder, "toy.bin")
+            let known = try FileIdentity(of: folder, weights: ["toy.bin"])
+            #expect(try FileIdentity(of: folder, weights: ["toy.bin"]) == known)
+            try write("2", folder, "toy.bin")
+            #expect(try FileIdentity(of: folder, weights: ["toy.bin"]) != known)
+        }
+    }
+
     @Test("What is no part of a model changes nothing: a log, a run's output in the same folder")
     func others() throws {
         try TestPaths.withTemporaryDirectory { folder in
