@@ -45,7 +45,7 @@ package struct LoadedAdapter: Sendable {
             files: files, model: model.configuration, matching: makeMatching())
         try checkCopies(files, model)
         return LoadedAdapter(
-            parameters: format.cannotHold.contains(.fusedModule)
+            parameters: format.mayStoreSlices
                 ? parameters.joiningSlices(of: model.configuration) : parameters,
             configuration: files.configuration, format: format, path: path)
     }

@@ -14,6 +14,7 @@ import Testing
         let name = "Toy"
         let form = AdapterForm.folder(weights: "toy.bin")
         let cannotHold: Set<AdapterPart> = [.magnitudes]
+        let mayStoreSlices = false
 
         func read(
             _ path: String, for model: ModelDirectory, in store: any Store,

@@ -3,7 +3,7 @@ import SkeinFormats
 
 /// A format of adapters: what a tool takes, and what of an adapter has no place in it.
 ///
-/// A file of this folder for each is all that is known of it. Between them adapters have PEFT's names.
+/// A file of this folder for each reads and writes it. Between them adapters have PEFT's names.
 package protocol AdapterFormat: Sendable {
     /// Its name in options, JSON and cards.
     var id: String { get }
@@ -11,6 +11,9 @@ package protocol AdapterFormat: Sendable {
     var name: String { get }
     var form: AdapterForm { get }
     var cannotHold: Set<AdapterPart> { get }
+    /// Whether files may have slices of a fused module, since the tool knows it as several projections:
+    /// those that are read are joined.
+    var mayStoreSlices: Bool { get }
 
     /// Reads an adapter for a base model. `check` sees what the files promise before memory is taken
     /// for it; `store` is where folders are.
@@ -51,8 +54,6 @@ package enum AdapterPart: Sendable {
     /// An adapter of one of embedding and head where these are one tensor. mlx-lm's embedding is its
     /// head, with the adapter, and llama.cpp finds the same matrices for both.
     case tiedEdge
-    /// A module of several projections, which the tool may know as these alone.
-    case fusedModule
 }
 
 extension AdapterFormat {

@@ -96,7 +96,7 @@ package struct AdapterFormats: Sendable {
     /// The adapters that may be meant by a folder that only has some in it: of checkpoints, the
     /// run, if it keeps an adapter, and the newest; else the first ones.
     private func adapters(in folder: String) throws -> [String] {
-        let names = try DiskStore().names(in: folder).suffix(Self.searchedFolders)
+        let names = try DiskStore().names(in: folder).suffix(Limits.searchedFolders)
         let found = names.map { FilePath.join(folder, $0) }.filter { inner in
             let files = place(inner)
             return weightsNames.contains {
@@ -112,9 +112,6 @@ package struct AdapterFormats: Sendable {
     }
 
     private static let runFileName = "run.json"
-    /// Entries of a folder that are looked into for the adapter that may be meant: 1,024 are 5,120
-    /// calls of `stat`, some milliseconds.
-    private static let searchedFolders = 1 << 10
 
     /// Where the adapter is that a path means: for the folder of a run, the folder in it where the run
     /// keeps its adapter; else the path itself, whatever is there.

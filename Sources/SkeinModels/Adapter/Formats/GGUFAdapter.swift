@@ -8,7 +8,8 @@ package struct GGUFAdapter: AdapterFormat {
     package let id = "gguf"
     package let name = "GGUF"
     package let form = AdapterForm.file(beginning: "GGUF")
-    package let cannotHold: Set<AdapterPart> = [.magnitudes, .tiedEdge, .fusedModule]
+    package let cannotHold: Set<AdapterPart> = [.magnitudes, .tiedEdge]
+    package let mayStoreSlices = true
 
     package init() {}
 

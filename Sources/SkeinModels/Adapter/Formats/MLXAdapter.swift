@@ -8,9 +8,10 @@ package struct MLXAdapter: AdapterFormat {
     package let id = "mlx"
     package let name = "MLX"
     package let form = AdapterForm.folder(weights: Self.weightsName)
-    package let cannotHold: Set<AdapterPart> = [.tiedEdge, .fusedModule]
+    package let cannotHold: Set<AdapterPart> = [.tiedEdge]
+    package let mayStoreSlices = true
 
-    private static let weightsName = "adapters.safetensors"
+    private static let weightsName = AdapterFiles.mlxWeightsName
 
     package init() {}
 

@@ -10,6 +10,7 @@ package struct PEFTAdapter: AdapterFormat {
     package let name = "PEFT"
     package let form = AdapterForm.folder(weights: AdapterFiles.weightsName)
     package let cannotHold: Set<AdapterPart> = []
+    package let mayStoreSlices = false
 
     package init() {}
 
