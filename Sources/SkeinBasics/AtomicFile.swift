@@ -9,7 +9,7 @@ import Foundation
 package enum AtomicFile {
     /// Who may use a new file or directory.
     package enum Access: Sendable, Equatable {
-        /// Everybody may read, as far as the umask allows.
+        /// All users may read, as far as the umask allows.
         case shared
         /// Only the owner: directories 0700, files 0600.
         case own

@@ -37,7 +37,7 @@ package final class TimedCondition: @unchecked Sendable {
         return try body()
     }
 
-    /// Wakes everybody who waits. Call with the lock held.
+    /// Wakes all threads that wait. Call with the lock held.
     package func broadcast() {
         pthread_cond_broadcast(condition)
     }

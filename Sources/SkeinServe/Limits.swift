@@ -42,7 +42,7 @@ enum Limits {
     /// Answers of one request: prompts times choices.
     static let answers = 1024
 
-    /// Bytes of JSON of a whole answer, roughly, that the thread which serves everybody writes itself:
+    /// Bytes of JSON of a whole answer, roughly, that the thread which serves all clients writes itself:
     /// some milliseconds. More are written by a thread of their own.
     static let writtenBytes = 64 << 10
     /// The same of a prompt that one answer of a stream echoes; the answers of a request have at most

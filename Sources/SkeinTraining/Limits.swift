@@ -16,7 +16,7 @@ enum Limits {
     /// 0.1 MiB of disk.
     static let featureRows = 1 << 22
 
-    /// Bytes of the disk that features leave to checkpoints and everybody else.
+    /// Bytes of the disk that features leave to checkpoints and all other files.
     static let featureReserve = 256 << 20
 
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.

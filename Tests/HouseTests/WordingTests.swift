@@ -21,11 +21,12 @@ struct WordingTests {
 
     private static func patterns() throws -> [Pattern] {
         [
+            // Descriptions of parameters may begin so: "- path: of the plan".
             try Pattern(
                 #"(?<=[/.:;!?"]) ?Of "#,
                 "say the noun: \"The width of a row.\", or the verb: \"It has four rows.\""),
             try Pattern(
-                #"(?i)\b(?:nobody|somebody|anybody|whoever)\b"#,
+                #"(?i)\b(?:nobody|somebody|anybody|everybody|anyone|someone|whoever)\b"#,
                 "name the part that acts, or use the passive: \"It is never read.\""),
         ]
     }
@@ -66,7 +67,10 @@ struct WordingTests {
     @Test(
         "the two patterns are found where people read them",
         arguments: ["    /// ", "///   - a: ", "let a = 1  // ", "// In floats. ", "@Test(\n  \""],
-        ["Of a row, in floats.", "It is for nobody.", "Whoever asks has it."])
+        [
+            "Of a row, in floats.", "It is for nobody.", "Whoever asks has it.",
+            "Everybody has it.", "It is anyone's.", "It waits for someone.",
+        ])
     func found(place: String, words: String) throws {
         let patterns = try Self.patterns()
         let faults = Self.faults(place + words, patterns)

@@ -21,7 +21,7 @@ package final class InterruptFlag: Sendable {
     }
 
     /// Watches SIGINT and SIGTERM while `body` runs, with a flag of its own; then they end the process
-    /// as usual again, until someone else listens.
+    /// as usual again, until other code listens.
     ///
     /// - Parameter body: Asks the flag.
     /// - Returns: Its result.

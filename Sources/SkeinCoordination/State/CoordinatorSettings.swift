@@ -29,7 +29,7 @@ package struct CoordinatorSettings: Sendable, Equatable {
     /// The incarnation of the coordinator's own worker, the only one that may have its name; nil: no worker
     /// may.
     package var ownIncarnation: [UInt8]?
-    /// A piece of work that was refused this often, by everybody who is there and for longer than
+    /// A piece of work that was refused this often, by all workers that are there and for longer than
     /// the patience, ends the run: the fault is not a worker's.
     package var maximumRefusals = 16
     /// After this many refusals a piece goes only to workers with good results, if there are any.

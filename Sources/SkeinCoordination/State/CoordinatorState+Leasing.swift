@@ -2,7 +2,7 @@ import SkeinBasics
 
 /// Which worker gets what.
 extension CoordinatorState {
-    /// Gives work to everybody who can take it.
+    /// Gives work to all workers that can take it.
     mutating func dispatch() {
         // No local copy of the round here or below: a change would copy all its pieces.
         guard !hasGivenUp, open != nil else { return }

@@ -40,7 +40,7 @@ package struct RoundTimeline: Sendable, Equatable {
         package var spans: [Span] = []
         /// Spans beyond `mostSpans`.
         package var spansLeftOut = 0
-        /// The worker whose good result came last, and by how much later than everybody else's.
+        /// The worker whose good result came last, and by how much later than those of all others.
         package var last: String?
         package var lastSeconds: Double = 0
 

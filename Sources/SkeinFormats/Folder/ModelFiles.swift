@@ -26,8 +26,8 @@ package struct ModelFiles: Sendable {
     /// tokenizer.chat_template.NAME. They are not part of the model's digest: what they do to rows
     /// shows in the digest of the rows.
     package let namedChatTemplates: [String: String]
-    /// What the files call the model: GGUF's general.name, or config.json's _name_or_path. Anyone may have
-    /// written it, and nothing is computed from it.
+    /// What the files call the model: GGUF's general.name, or config.json's _name_or_path. It may be
+    /// any text, and nothing is computed from it.
     package let statedName: String?
     /// How the makers want tokens picked; no part of the model's digest.
     package let sampling: StatedSampling

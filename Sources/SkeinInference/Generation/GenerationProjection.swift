@@ -151,8 +151,8 @@ package final class GenerationProjections: Sendable {
     /// The largest R; 0 without an adapter.
     package let rank: Int
     private let memory: InterleavedMemory?
-    /// SHA-256 of the adapter's numbers, ranks and scales. Made with the rest: in a step everybody
-    /// would wait for it.
+    /// SHA-256 of the adapter's numbers, ranks and scales. Made with the rest: in a step all
+    /// answers would wait for it.
     let digest: SHA256.Digest
 
     /// `adapter`: nil for the base model.

@@ -5,7 +5,7 @@ import SkeinBasics
 package struct SSHBackend: LaunchBackend {
     /// `user@host`, `host`, or a name in ~/.ssh/config.
     let destination: String
-    /// Passed on standard input, since everybody on the host can see a command line.
+    /// Passed on standard input, since all users of the host can see a command line.
     let token: [UInt8]
     /// Looked up in PATH.
     var ssh = "ssh"

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
 /// a member whose processor is busy elsewhere claims none, and is not waited for. If it loses its
-/// processor in the middle of a piece, everybody waits; then the caller works alone for a while,
+/// processor in the middle of a piece, all others wait; then the caller works alone for a while,
 /// because a busy machine would do it again. Who does a piece changes no result. Members look for
 /// work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One
 /// thread at a time may call `run`, and not from within a piece.

@@ -6,7 +6,7 @@
 ///     u  = momentum u + d
 ///     p += rate (d + momentum u)
 ///
-/// Computed element by element in Float, so that everybody who has the same d, p and u gets the same
+/// Computed element by element in Float, so that each process with the same d, p and u gets the same
 /// bits: parameters need not be sent. Checked against PyTorch in `LocalGoldenTests`.
 package struct OuterStep: Sendable, Equatable {
     package let learningRate: Double

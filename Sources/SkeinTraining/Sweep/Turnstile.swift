@@ -3,8 +3,7 @@ import SkeinBasics
 /// Lets one of several runs compute at a time, in the order in which they come: runs that compute step
 /// after step take turns.
 ///
-/// A run that waits, waits for one step of each other run, or for a validation. It may not come
-/// again from within.
+/// A run waits for at most one step, or one validation, of each other run.
 package final class Turnstile: Sendable {
     private struct State: Sendable {
         /// Whose turn it is.
@@ -17,9 +16,9 @@ package final class Turnstile: Sendable {
 
     package init() {}
 
-    /// Calls `body` when everybody who came before is through.
+    /// Calls `body` when all that came before are through.
     ///
-    /// - Parameter body: computes.
+    /// - Parameter body: computes; it may not take another turn.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     package func pass<Result>(_ body: () throws -> Result) rethrows -> Result {

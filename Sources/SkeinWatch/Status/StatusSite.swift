@@ -189,7 +189,7 @@ final class StatusSite: HTTPSite {
         return text
     }
 
-    /// The run is over: everybody gets the last state.
+    /// The run is over: all followers get the last state.
     func finish() {
         cached = nil
         for follower in followers {

@@ -219,7 +219,7 @@ struct CoordinatorResultTests {
         return said
     }
 
-    @Test("work that everybody does badly for longer than the patience ends the run")
+    @Test("work that all workers do badly for longer than the patience ends the run")
     func poison() {
         var desk = Desk()
         desk.open([1])
