@@ -102,7 +102,7 @@ extension GrammarError: Explained {
         case .full:
             return ("other grammars take all room for them", "", "try again in a second")
         case .cancelled:
-            return ("values of the \(subject) are not waited for any more", "", "ask again")
+            return ("the request for values of the \(subject) was given up", "", "ask again")
         }
     }
 

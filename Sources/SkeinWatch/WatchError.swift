@@ -29,7 +29,8 @@ extension WatchError: Explained {
                 status: .badData)
         case .tokenIsClusters(let path):
             Explanation(
-                what: "the status token is the secret of the workers: a reader could join",
+                what: "the status token is also the workers' secret: a reader of the status could "
+                    + "join the run",
                 place: path,
                 remedy: "make another one with: (umask 077; openssl rand -hex 32 > FILE)",
                 status: .usage)
