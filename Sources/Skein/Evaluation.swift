@@ -27,7 +27,7 @@ public struct Evaluation: Sendable, Equatable {
     ///   - path: A data file, or several with commas between them.
     ///   - recipe: How rows become text and tokens (with `chatTemplate`, `templateArgument` and
     ///     `templateDate`), how many tokens are computed together, and in which precision.
-    ///   - machine: How this machine is used.
+    ///   - machine: How this machine is used; only `threads` and `weights` matter.
     /// - Returns: Figures that do not depend on the number of threads.
     /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.
     public static func measure(

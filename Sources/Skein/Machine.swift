@@ -6,7 +6,7 @@ import SkeinTraining
 /// the result.
 ///
 /// Trainers, coordinators, workers, sessions and evaluations take one; where only some options
-/// matter, the initializer says which. `weights` and `gradientCheckpointing` save memory and cost
+/// matter, its documentation says which. `weights` and `gradientCheckpointing` save memory and cost
 /// time, `reusesFeatures` saves time and costs disk.
 public struct Machine: Sendable {
     /// Where the frozen weights are kept. `streamed` takes less memory, and converts each layer

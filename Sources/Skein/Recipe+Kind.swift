@@ -2,8 +2,8 @@ import SkeinBasics
 import SkeinTraining
 
 extension Recipe {
-    /// A kind of rows for which options go together, as for `skein train --recipe`. `Recipe(for:
-    /// .chat)` begins with them, and any of them can be changed afterwards.
+    /// A kind of rows for which options go together, as for `skein train --recipe`.
+    /// `Recipe(for: .chat)` begins with them, and any of them can be changed afterwards.
     public enum Kind: String, Sendable, CaseIterable {
         /// Questions and short answers.
         case facts

@@ -6,9 +6,9 @@ extension Recipe {
     /// `Recipe.minLearningRate`.
     public enum Schedule: String, Sendable, CaseIterable {
         case constant
-        /// Falls linearly, so that a step after the last would have 0.
+        /// Falls linearly, so that a step after the last would have that rate.
         case linear
-        /// Falls on half a cosine, so that a step after the last would have 0.
+        /// Falls on half a cosine, so that a step after the last would have that rate.
         case cosine
         /// As `cosine`, several times: each cycle begins at `Recipe.learningRate`.
         case cosineWithRestarts = "cosine-with-restarts"
@@ -112,7 +112,8 @@ extension Recipe {
     }
 
     /// Which decoder blocks get an adapter. No pass goes back through the blocks below the lowest
-    /// one, and `Machine.reusesFeatures` computes those only once for each row.
+    /// one, unless the embedding is adapted, too, and `Machine.reusesFeatures` computes those only
+    /// once for each row.
     public enum Layers: Sendable, Equatable {
         case all
         /// The last n blocks.

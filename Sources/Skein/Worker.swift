@@ -23,7 +23,7 @@ public final class Worker: Sendable {
 
     /// - Parameters:
     ///   - address: The coordinator's, `HOST:PORT`.
-    ///   - token: The secret that coordinator and workers share; nil: none, only on loopback.
+    ///   - token: The secret that coordinator and workers share; nil: none; on loopback none is needed.
     ///   - model: The run's base model, opened again by its path; nil: fetched from the
     ///     coordinator by its hash and kept in the cache directory.
     ///   - name: The worker's in ledger and status; nil: made of host, process and a random number.

@@ -17,7 +17,7 @@ import SkeinTraining
 /// and the adapter is a function of model, data and recipe alone. A task computes on threads of its
 /// own, not on Swift's pool.
 public enum AdapterTrainer {
-    /// What a session trains. All but `machine` shapes the adapter.
+    /// What a session trains. All but `machine` shape the adapter.
     public struct Parameters: Sendable {
         /// The base model.
         public var model: Model

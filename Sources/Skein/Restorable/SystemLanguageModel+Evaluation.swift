@@ -7,7 +7,7 @@ extension SystemLanguageModel {
     /// - Parameters:
     ///   - path: A .jsonl file.
     ///   - recipe: How rows become text and tokens.
-    ///   - machine: How this machine is used.
+    ///   - machine: How this machine is used; only `threads` and `weights` matter.
     /// - Returns: Figures that do not depend on the number of threads.
     /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.
     public func evaluation(

@@ -4,8 +4,8 @@ import SkeinTraining
 /// A training that goes on by itself, on threads of its own.
 ///
 /// `AdapterTrainer` begins one; `progress` and its other sequences follow it, and `result` waits
-/// for its end. They may be iterated by several tasks of Swift; each begins with this task's first
-/// element, as long as there were no more than 4,096, and ends with the task.
+/// for its end. The sequences may be iterated by several tasks of Swift; each begins with this task's
+/// first element, as long as there were no more than 4,096, and ends with the task.
 public final class TrainingTask: Sendable {
     /// A report: how far a phase is, and what was measured. `SessionParameters.reportInterval` says
     /// how often one comes while the adapter is trained.

@@ -17,8 +17,9 @@ extension UpdateTask {
         public static let completion = Events(rawValue: 8)
     }
 
-    /// Code that a task calls on its own thread: at events that it names, and at the end. After a
-    /// progress handler the task waits for `resume()` or `cancel()`.
+    /// Code that a task calls. The progress handler is called on the task's thread, at `events`; the
+    /// task then waits for `resume()` or `cancel()`. The completion handler is called once, on the
+    /// caller's thread if the task never began.
     public struct ProgressHandlers: Sendable {
         let events: Events
         let progressHandler: (@Sendable (Context) -> Void)?

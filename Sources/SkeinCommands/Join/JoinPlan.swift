@@ -39,7 +39,7 @@ struct JoinPlan: Sendable, Equatable {
     /// Where the coordinator listens.
     var listen: Endpoint
     var threads: Int
-    /// How many workers a coordinator computes with itself.
+    /// How many of the threads compute in the coordinator's own process.
     var localWorkers: Int
     /// Whether every worker has the name that follows from its rank.
     var hasRankNames: Bool

@@ -61,7 +61,7 @@ extension CoordinatorState {
         return ours * Double(replay + 1) < theirs * Double(turns)
     }
 
-    /// How many open pieces that no other worker computes each worker has the states of.
+    /// For each worker, how many open pieces it has the states of that no other worker computes.
     private func burdens(_ open: RoundState) -> [String: Int] {
         var burdens: [String: Int] = [:]
         for (index, home) in homes where open.pieces.indices.contains(index) {

@@ -17,6 +17,7 @@ package struct ConfigurationCheck: Sendable {
         return value
     }
 
+    /// Checks the rank of an adapter, whose limit all formats share.
     package func adapterRank(_ field: String, _ value: Int?) throws -> Int {
         try size(field, value, limit: Limits.adapterRank)
     }

@@ -6,7 +6,7 @@ struct WaitingAnswers {
         let id: RequestID
         /// The next one last.
         var jobs: [AnswerJob]
-        /// The next one, once it has been looked for.
+        /// The next one, made when it is first asked for.
         var next: RunningAnswer?
     }
 

@@ -17,7 +17,7 @@ package enum TaskLauncher: String, Sendable, CaseIterable {
 
 /// Where a task stands among the tasks of its job.
 package struct TaskPlace: Sendable, Equatable {
-    /// nil: only the command line says so.
+    /// nil: none; the command line gave the rank.
     package var launcher: TaskLauncher?
     /// The variable that named the rank; nil: the command line did.
     package var source: String?

@@ -93,7 +93,7 @@ package struct Supervision: Sendable {
     struct Record: Sendable {
         var state = State.notStarted
         var restarts = 0
-        /// Whether a worker has joined the run, which proves that its options are right.
+        /// For a worker: whether it has joined the run, which proves that its options are right.
         var hasWorked = false
     }
 

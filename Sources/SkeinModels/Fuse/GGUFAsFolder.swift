@@ -268,7 +268,7 @@ extension GGUFAsFolder {
         if divisors.allSatisfy({ $0 == first }) {
             return [("rope_type", .text("linear")), ("factor", .decimal(Self.decimal(first)))]
         }
-        // All published models have this low factor.
+        // All published models have a low factor of 1.
         for (high, exponent) in [4.0, 2, 8].flatMap({ high in (4...17).map { (high, $0) } }) {
             let original = 1 << exponent
             let found = RopeScaling.llama3Divisors(

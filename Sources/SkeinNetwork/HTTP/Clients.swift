@@ -37,7 +37,8 @@ final class Clients {
         address = listener.address
         self.listener = listener
         accept = { [weak self] in self?.accept($0) }
-        // The clients that are left learn that the server no longer listens.
+        // Closes the connections that are left, so that code that still makes an answer learns that it
+        // is not read.
         loop.whenEnding { [weak self] in self?.closeAll() }
     }
 

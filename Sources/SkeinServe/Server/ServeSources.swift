@@ -12,7 +12,7 @@ package struct ServeSources: Sendable {
 
     /// How long clients are waited for.
     var times = HTTPTimes()
-    /// The most bytes that the engine told and slow clients have not taken.
+    /// How many bytes of answers are held for slow clients.
     var heldBytes = Limits.heldBytes
     /// How long a request for a stream may wait before its stream begins without a token: other
     /// programs give up a connection that says nothing for 30 or 60 s, and some of them sooner.

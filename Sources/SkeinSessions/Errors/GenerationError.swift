@@ -4,9 +4,9 @@ import SkeinBasics
 extension LanguageModelSession {
     /// Why a request has no answer.
     ///
-    /// The session can be asked again at once: its transcript is what it was before the request.
-    /// `exceededContextWindowSize` needs a shorter conversation, `rateLimited` and
-    /// `concurrentRequests` only time.
+    /// A failed request leaves the transcript as it was, so the session can be asked again: after
+    /// `rateLimited` later, after `concurrentRequests` once the other request is done.
+    /// `exceededContextWindowSize` needs a shorter conversation or a shorter answer.
     public enum GenerationError: Error, Sendable {
         /// Instructions, tools, prompts and answers of the session take more tokens than the window
         /// has, or an answer had to end before it was complete.

@@ -17,8 +17,8 @@ extension Generable where PartiallyGenerated == Self {
     public func asPartiallyGenerated() -> Self { self }
 }
 
-/// A type that can be made from what a model wrote. Numbers, texts, flags and arrays of such are,
-/// and `@Generable` makes a type one.
+/// A type that can be made from what a model wrote. Numbers, texts, flags and arrays of such conform
+/// to it, and `@Generable` conforms a type.
 public protocol ConvertibleFromGeneratedContent: SendableMetatype {
     /// The value of a content.
     ///

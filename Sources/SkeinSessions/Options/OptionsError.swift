@@ -2,8 +2,8 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 
-/// A value of `GenerationOptions` that is out of its range. Requests throw it, as no initializer
-/// does.
+/// A value of `GenerationOptions` that is out of its range. Initializers take any value; a request,
+/// and coding the options, throw this.
 public enum OptionsError: Error, Equatable, Sendable {
     /// A temperature that is not from 0 to 100.
     case temperature(Double)

@@ -29,8 +29,8 @@ struct TokenizerFile: Decodable {
         return file
     }
 
-    /// The vocabulary and the merges of BPE, or the pieces of Unigram; other models have only a
-    /// type.
+    /// The vocabulary and merges of BPE, or the pieces of Unigram; of other models only the type is
+    /// read.
     struct Model: Decodable {
         var type = "BPE"
         /// Unigram's pieces and their scores, by id.

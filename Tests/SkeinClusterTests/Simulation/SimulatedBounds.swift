@@ -45,7 +45,7 @@ extension CoordinatorBook {
             world.bound("\(what) of a coordinator", at: "the coordinator", count, atMost: limit)
         }
         let state = shell.state
-        // Each worker has a connection, and one before it whose end it has not been told.
+        // Each worker has a connection, and one before it whose end has not been reported.
         bound("peers", shell.peers.count, atMost: 2 * workers)
         bound("names", state.standings.count, atMost: workers)
         bound("preparations", state.preparations.count, atMost: workers)

@@ -48,7 +48,8 @@ struct SimulationTests {
         return run
     }
 
-    @Test("every piece is accepted once, and the run is the same, whatever workers do wrong")
+    @Test(
+        "every piece is accepted once, and the run is the same, whichever worker dies or is wrong")
     func everyPieceOnce() throws {
         var counts: [String: Int] = [:]
         var fullness: [String: Double] = [:]

@@ -80,7 +80,7 @@ struct InboundQueueTests {
     func between(cut: Int) throws {
         let whole = update.encoded()
         let beat = Message.heartbeat(Heartbeat(residentBytes: 5))
-        // A type that no version knows yet, which may be skipped and claims to continue.
+        // A type that this version does not know, which may be skipped and claims to continue.
         let stranger = Chunk(
             type: 999, flags: [.optional, .continuation], bytes: [1, 2, 3], length: 9)
         let urgent = Chunk(
