@@ -3,6 +3,7 @@
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 root=$(dirname "$scripts")
 cache=$(realpath --canonicalize-missing --no-symlinks "${SKEIN_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/skein}")
+# shellcheck source=Scripts/lib/build.bash
 source "$(dirname "${BASH_SOURCE[0]}")/build.bash"
 
 # WHAT FIX [STATUS]
