@@ -57,7 +57,8 @@ struct TermFence: Sendable {
     }
 }
 
-/// A store that writes only as long as the fence allows it. Reading is free.
+/// A store that writes only as long as the fence allows it. Reading is free; what cannot be read any
+/// more may be what the process that took over has removed.
 struct FencedStore: Store {
     let base: any Store
     let fence: TermFence
@@ -87,13 +88,13 @@ struct FencedStore: Store {
     func file(
         copying path: String, check: (_ file: MappedFile.Preview) throws -> Void
     ) throws -> MappedFile {
-        try base.file(copying: path, check: check)
+        try fence.explaining { try base.file(copying: path, check: check) }
     }
 
     func digest(
         of path: String, check: (_ count: Int) throws -> Void
     ) throws -> (count: Int, digest: SHA256.Digest) {
-        try base.digest(of: path, check: check)
+        try fence.explaining { try base.digest(of: path, check: check) }
     }
 
     func rename(_ old: String, to new: String) throws {
@@ -127,11 +128,16 @@ private final class FencedFile: GrowingFile {
 }
 
 extension TermFence {
-    /// Checks, writes, and says of an error that follows from a takeover that it does.
+    /// Checks, and writes.
     fileprivate func guarding<Result>(_ write: () throws -> Result) throws -> Result {
         try check()
+        return try explaining(write)
+    }
+
+    /// Says of an error that follows from a takeover that it does.
+    fileprivate func explaining<Result>(_ work: () throws -> Result) throws -> Result {
         do {
-            return try write()
+            return try work()
         } catch let error as FileError {
             try check()
             throw error

@@ -84,6 +84,14 @@ import Testing
                 ("a removal", { try store.remove(first.checkpoints.path(ofStep: 1)) }),
                 ("a new file that grows", { _ = try store.growingFile(path + "/new.jsonl") }),
                 (
+                    "the digest of a file that the other has removed",
+                    { _ = try store.digest(of: path + "/gone") { _ in } }
+                ),
+                (
+                    "a file that the other has removed",
+                    { _ = try store.file(copying: path + "/gone") { _ in } }
+                ),
+                (
                     "opening the ledger",
                     { _ = try LineFile(path: first.ledger, keepingThroughStep: 0, in: store) }
                 ),
