@@ -45,8 +45,9 @@ extension CoordinatorBook {
             world.bound("\(what) of a coordinator", at: "the coordinator", count, atMost: limit)
         }
         let state = shell.state
-        // Each worker has a connection, and one before it whose end has not been reported.
-        bound("peers", shell.peers.count, atMost: 2 * workers)
+        // Each worker has a connection, and others before it whose ends have not been reported: while the
+        // coordinator is stopped, for up to 6 s, a worker dials again after each 2.5 s of silence.
+        bound("peers", shell.peers.count, atMost: 3 * workers)
         bound("names", state.standings.count, atMost: workers)
         bound("preparations", state.preparations.count, atMost: workers)
         guard let round = state.open else { return }

@@ -57,9 +57,10 @@ struct SimulationTests {
         let seeds = Self.seeds
         for seed in seeds {
             let run = try Self.run(seed)
-            // A worker that hangs holds a run up for five patiences, and a run that diverges needs two that
-            // agree; more lives take more time besides.
-            run.run(limit: .seconds(run.restores ? 800 : 600))
+            // A worker that hangs holds a run up for five patiences, 300 s, and so do two that hang with
+            // copies of one piece; that may happen twice. A run that diverges needs two that agree; more
+            // lives take more time besides.
+            run.run(limit: .seconds(run.restores ? 1000 : 800))
             counts.merge(run.world.counts) { $0 + $1 }
             fullness.merge(run.world.fullness) { max($0, $1) }
             if seeds.count == 1 || !run.violations.isEmpty, found == 0 {
