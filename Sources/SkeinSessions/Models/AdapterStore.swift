@@ -89,25 +89,37 @@ struct AdapterStore {
     }
 
     /// The adapters of a name that fit the configured model, the newest first. One that does not say
-    /// which base it was made for counts as fitting; a damaged one does not.
+    /// which base it was made for counts as fitting; a damaged one does not, nor one that cannot be read
+    /// behind a newer one that fits.
     ///
     /// - Throws: `AssetError.compatibleAdapterNotFound` when there is no configured model, or the
-    ///   store's folder cannot be listed; `.invalidAsset` for one that cannot be read now, which may
-    ///   well be the newest that fits.
+    ///   store's folder cannot be listed; `.invalidAsset` for one that the system does not let be read,
+    ///   if no newer one fits: it may well be the newest that does.
     func compatible(_ name: String) throws -> [Item] {
         let named = try items().filter { $0.name == name }
         guard !named.isEmpty else { return [] }
         let base = try baseDigest()
-        return try named.filter { item in
+        var fitting: [Item] = []
+        for item in named {
             do {
                 let made = try SystemLanguageModel.Adapter(reading: item.path).baseDigest
-                return made == nil || made?.lowercased() == base
-            } catch let error as FileError where error.isPassing {
+                if made == nil || made?.lowercased() == base { fitting.append(item) }
+            } catch let error as FileError where Self.isRefusal(error) && fitting.isEmpty {
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
             } catch {
                 // `absence` says what is wrong with it where no other fits.
-                return false
             }
+        }
+        return fitting
+    }
+
+    /// Whether the system does not let be read what is there: for want of a permission, a descriptor,
+    /// memory or a sound disk.
+    private static func isRefusal(_ error: FileError) -> Bool {
+        switch error {
+        case .failed(_, _, let code): !FileKind.isNothing(code)
+        case .noMemory: true
+        case .shortRead, .wrongKind: false
         }
     }
 

@@ -70,6 +70,40 @@ struct AdapterStoreTests {
         }
     }
 
+    @Test("One that the system does not let be read hides only those that are older")
+    func unreadable() async throws {
+        typealias AssetError = SystemLanguageModel.Adapter.AssetError
+        try await TestPaths.inTemporaryDirectory { directory in
+            let tiny = try SessionCase(in: directory)
+            let store = AdapterStore(environment: [
+                "SKEIN_ADAPTERS": directory + "/store", "SKEIN_MODEL": tiny.path,
+            ])
+            func write(_ version: Int, isReadable: Bool = true) throws {
+                let url = try tiny.writeAdapter("store/fmadapter-tone-\(version)", seed: 1)
+                guard !isReadable else { return }
+                let weights = url.appending(path: "adapter_model.safetensors").path
+                try FileManager.default.removeItem(atPath: weights)
+                try FileManager.default.createSymbolicLink(
+                    atPath: weights, withDestinationPath: weights)
+            }
+            try write(1, isReadable: false)
+            for version in 2...3 { try write(version) }
+            #expect(
+                try store.compatible("tone").map(\.identifier)
+                    == ["fmadapter-tone-3", "fmadapter-tone-2"])
+            // It may well be the newest that fits.
+            try write(4, isReadable: false)
+            #expect {
+                try store.compatible("tone")
+            } throws: { error in
+                guard case AssetError.invalidAsset(let context)? = error as? AssetError else {
+                    return false
+                }
+                return context.debugDescription.contains("fmadapter-tone-4")
+            }
+        }
+    }
+
     @Test("Names are letters, digits and underscores")
     func names() {
         let store = AdapterStore(environment: ["SKEIN_ADAPTERS": "/none"])
