@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A run put together: what its loss reads of the base model, the training loop, and the test rows.
 ///
 /// `TrainingRun` uses it with the threads of its process, `CoordinatorRun` with the workers of a
@@ -39,13 +41,26 @@ package struct RunAssembly {
     ///   - measure: says how well the kept adapter knows the rows; `begun` is the step after which this
     ///     process went on.
     /// - Returns: how the run ended, and the loss on the test rows, if there are any.
-    /// - Throws: what `TrainingLoop`, the source and `measure` throw.
+    /// - Throws: what `TrainingLoop`, the source and `measure` throw; `TrainingError.takenOver` in place of
+    ///   an error that may follow from a takeover, such as that a file is gone.
     package func run(
         report: @escaping (TrainingRun.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool,
         measure: (TrainingLoop, TrainingLoop.Outcome, _ begun: Int) throws -> KeptAccuracy? = {
             _, _, _ in nil
         }
+    ) throws -> RunEnding {
+        do {
+            return try ending(report, shouldStop, measure)
+        } catch let error as any Explained {
+            throw directory.cause(of: error)
+        }
+    }
+
+    private func ending(
+        _ report: @escaping (TrainingRun.Event) throws -> Void,
+        _ shouldStop: @escaping @Sendable () -> Bool,
+        _ measure: (TrainingLoop, TrainingLoop.Outcome, _ begun: Int) throws -> KeptAccuracy?
     ) throws -> RunEnding {
         var job = job
         let entries: [GroupEntry]

@@ -112,6 +112,12 @@ package final class RunDirectory: Sendable {
         try fence.withLock { $0 }?.check()
     }
 
+    /// Why something failed in this directory: `TrainingError.takenOver`, if another process has it now,
+    /// or else the error itself.
+    func cause(of error: any Error) -> any Error {
+        fence.withLock { $0 }?.cause(of: error) ?? error
+    }
+
     private static let lockName = ".lock"
 
     /// The folder in which the tasks of a job find each other.

@@ -55,10 +55,23 @@ struct TermFence: Sendable {
         }
         throw TrainingError.takenOver(path: directory, own: own.term, found: found?.term)
     }
+
+    /// Why something failed here: another process has taken the directory over, if OUT/term says so, and
+    /// may have removed what was to be read; otherwise the error itself.
+    func cause(of error: any Error) -> any Error {
+        do {
+            try check()
+        } catch TrainingError.takenOver(let path, let own, let found?) {
+            return TrainingError.takenOver(path: path, own: own, found: found)
+        } catch {
+            // The term cannot be read, either, or the whole directory is gone: the first error says it.
+        }
+        return error
+    }
 }
 
-/// A store that writes only as long as the fence allows it. Reading is free; what cannot be read any
-/// more may be what the process that took over has removed.
+/// A store that writes only as long as the fence allows it; reading is free. What cannot be read any more
+/// may be what the process that took over has removed: `RunAssembly` asks for the cause.
 struct FencedStore: Store {
     let base: any Store
     let fence: TermFence
@@ -87,14 +100,12 @@ struct FencedStore: Store {
 
     func file(
         copying path: String, check: (_ file: MappedFile.Preview) throws -> Void
-    ) throws -> MappedFile {
-        try fence.explaining { try base.file(copying: path, check: check) }
-    }
+    ) throws -> MappedFile { try base.file(copying: path, check: check) }
 
     func digest(
         of path: String, check: (_ count: Int) throws -> Void
     ) throws -> (count: Int, digest: SHA256.Digest) {
-        try fence.explaining { try base.digest(of: path, check: check) }
+        try base.digest(of: path, check: check)
     }
 
     func rename(_ old: String, to new: String) throws {
@@ -131,16 +142,10 @@ extension TermFence {
     /// Checks, and writes.
     fileprivate func guarding<Result>(_ write: () throws -> Result) throws -> Result {
         try check()
-        return try explaining(write)
-    }
-
-    /// Says of an error that follows from a takeover that it does.
-    fileprivate func explaining<Result>(_ work: () throws -> Result) throws -> Result {
         do {
-            return try work()
+            return try write()
         } catch let error as FileError {
-            try check()
-            throw error
+            throw cause(of: error)
         }
     }
 }

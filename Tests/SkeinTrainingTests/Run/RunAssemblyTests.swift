@@ -15,6 +15,7 @@ struct RunAssemblyTests {
     private struct Source: StepSource {
         let own: InProcessSource
         let testRows: Int
+        let atTestRows: () throws -> Void
         let reason: SourceStopped.Reason
         var workerCount: Int { 1 }
 
@@ -23,7 +24,10 @@ struct RunAssemblyTests {
         }
 
         func evaluate(_ request: EvaluationRequest) throws -> RecordedEvaluation {
-            guard request.rows.count != testRows else { throw SourceStopped(reason: reason) }
+            guard request.rows.count != testRows else {
+                try atTestRows()
+                throw SourceStopped(reason: reason)
+            }
             return try own.evaluate(request)
         }
 
@@ -43,7 +47,8 @@ struct RunAssemblyTests {
     ///
     /// - Returns: the ending, and the warnings.
     private func run(
-        _ directory: String, stopping reason: SourceStopped.Reason
+        _ directory: String, stopping reason: SourceStopped.Reason,
+        atTestRows: @escaping (RunDirectory) throws -> Void = { _ in }
     ) throws -> (RunEnding, warnings: [String]) {
         try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
         for (name, count) in [("rows", 12), ("test", 7)] {
@@ -62,13 +67,14 @@ struct RunAssemblyTests {
         let engine = try MicroBatchEngine(
             model: job.model, adapter: job.shape, configuration: configuration,
             residence: .resident, positions: job.longestRow, threads: 1)
+        let output = try RunDirectory(path: directory + "/run", resuming: false)
+        try output.takeOver()
         let source = Source(
             own: InProcessSource(job, engine: engine, threads: DecoderThreads(threadCount: 1)),
-            testRows: 7, reason: reason)
+            testRows: 7, atTestRows: { try atTestRows(output) }, reason: reason)
         var warnings: [String] = []
         let ending = try RunAssembly(
-            job: job, directory: RunDirectory(path: directory + "/run", resuming: false),
-            source: source, references: nil
+            job: job, directory: output, source: source, references: nil
         ).run(
             report: { if case .warning(let warning) = $0 { warnings.append(warning) } },
             shouldStop: { false })
@@ -92,6 +98,33 @@ struct RunAssemblyTests {
         try TestPaths.withTemporaryDirectory { directory in
             _ = #expect(throws: Broken.self) {
                 try run(directory, stopping: .failed(Broken()))
+            }
+        }
+    }
+
+    @Test("what another process has removed is told as its takeover, and what else fails as it is")
+    func takenOver() throws {
+        for isTakenOver in [false, true] {
+            try TestPaths.withTemporaryDirectory { directory in
+                var second: RunDirectory?
+                let error = #expect(throws: (any Error).self) {
+                    try run(directory, stopping: .interrupted) { output in
+                        if isTakenOver {
+                            // As a network file system that forgets a lock lets it happen.
+                            try DiskStore().remove(output.path + "/.lock")
+                            second = try RunDirectory(path: output.path, resuming: true)
+                            try second?.takeOver()
+                        }
+                        try FileManager.default.removeItem(atPath: output.adapter)
+                        _ = try output.adapterDigest()
+                    }
+                }
+                switch error {
+                case TrainingError.takenOver: #expect(isTakenOver)
+                case FileError.failed(_, _, ENOENT): #expect(!isTakenOver)
+                default: Issue.record("\(String(describing: error))")
+                }
+                withExtendedLifetime(second) {}
             }
         }
     }

@@ -84,14 +84,6 @@ import Testing
                 ("a removal", { try store.remove(first.checkpoints.path(ofStep: 1)) }),
                 ("a new file that grows", { _ = try store.growingFile(path + "/new.jsonl") }),
                 (
-                    "the digest of a file that the other has removed",
-                    { _ = try store.digest(of: path + "/gone") { _ in } }
-                ),
-                (
-                    "a file that the other has removed",
-                    { _ = try store.file(copying: path + "/gone") { _ in } }
-                ),
-                (
                     "opening the ledger",
                     { _ = try LineFile(path: first.ledger, keepingThroughStep: 0, in: store) }
                 ),
@@ -213,6 +205,29 @@ import Testing
             #expect(throws: TrainingError.takenOver(path: path, own: term, found: nil)) {
                 try first.store.write("{}", to: first.runFile)
             }
+        }
+    }
+
+    @Test("a takeover is the cause of an error where there was one, and hides no other")
+    func causes() throws {
+        try withRun { path, first, term in
+            let gone = FileError.failed(operation: "open", path: path + "/gone", code: ENOENT)
+            func cause() -> (any Error)? { first.cause(of: gone) }
+            #expect(cause() as? FileError == gone)
+            let term8 = try #require(FileManager.default.contents(atPath: path + "/term"))
+            // What says nothing of another process leaves the first error as it is.
+            for text in ["", "x\n"] {
+                try AtomicFile.write(text, to: path + "/term")
+                #expect(cause() as? FileError == gone)
+            }
+            try DiskStore().remove(path + "/term")
+            #expect(cause() as? FileError == gone)
+            try AtomicFile.write(Array(term8), to: path + "/term")
+            let second = try takeOver(path)
+            #expect(
+                cause() as? TrainingError
+                    == .takenOver(path: path, own: term, found: second.term))
+            withExtendedLifetime(second) {}
         }
     }
 
