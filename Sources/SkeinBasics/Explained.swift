@@ -15,6 +15,9 @@ package struct Explanation: Sendable, Equatable {
         self.remedy = remedy
         self.status = status
     }
+
+    /// What happened and where, for a line among others.
+    package var located: String { place.isEmpty ? what : "\(what) (\(place))" }
 }
 
 /// An error that can be shown to a user. Cases carry facts; this turns them into prose.

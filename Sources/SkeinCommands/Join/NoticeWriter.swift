@@ -7,7 +7,8 @@ import Synchronization
 /// wait for a sign of life, the notice is renewed, as long as something moves in this process.
 ///
 /// A process that was stopped may have lost the coordinator's place to another one. So it looks who
-/// wrote the last notice before it writes the next one, and leaves another's alone.
+/// wrote the last notice before it writes the next one, and leaves another's alone, and one whose writer
+/// cannot be told: workers find out by themselves that nothing is said, and would not find the other one.
 final class NoticeWriter: Sendable {
     private let rendezvous: Rendezvous?
     private let card: TaskCard
@@ -15,6 +16,8 @@ final class NoticeWriter: Sendable {
     private let condition = TimedCondition()
     /// Ends the renewals; changed with the condition's lock held, as the file is written.
     private let hasPrepared = Atomic<Bool>(false)
+    /// That the last notice cannot be read is said once.
+    private let hasWarned = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - rendezvous: nil: there is no folder to write to.
@@ -44,8 +47,11 @@ final class NoticeWriter: Sendable {
                     let now = ContinuousClock.now - began
                     stillness.note(passed: .zero, activity: .now, now: now)
                     guard now - stillness.moved < Stillness.limit else { continue }
-                    guard isStillOurs else { return }
-                    telling { try rendezvous.publish(notice(.starting, beat: beat)) }
+                    switch writer() {
+                    case .own: telling { try rendezvous.publish(notice(.starting, beat: beat)) }
+                    case .other: return
+                    case .unknown: continue
+                    }
                 }
             }
         }
@@ -55,7 +61,7 @@ final class NoticeWriter: Sendable {
     /// Says where the coordinator is.
     ///
     /// - Throws: `FileError`: no task would find it, or it cannot be told whether another one has taken
-    ///   the place; `TaskError.twoCoordinators` if one has.
+    ///   the place; `TaskError.unclearNotice`, for that, too; `.twoCoordinators` if one has.
     func listening(at addresses: [String], localAddress: String?) throws {
         try end { rendezvous in
             if let other = try usurper() {
@@ -73,7 +79,7 @@ final class NoticeWriter: Sendable {
     func ended(_ state: Rendezvous.Notice.State, _ detail: String = "") {
         telling {
             try end { rendezvous in
-                guard isStillOurs else { return }
+                guard writer() == .own else { return }
                 var notice = notice(state)
                 notice.detail = detail
                 try rendezvous.publish(notice)
@@ -88,22 +94,30 @@ final class NoticeWriter: Sendable {
 
     /// Who wrote the last notice, if that was another process.
     ///
-    /// - Throws: `FileError`.
+    /// - Throws: `FileError`; `TaskError.unclearNotice`: this process writes whole ones of its version.
     private func usurper() throws -> TaskCard? {
-        guard case .notice(let last)? = try rendezvous?.read(), last.task != card else {
-            return nil
+        guard let rendezvous else { return nil }
+        switch try rendezvous.read() {
+        case .nothing: return nil
+        case .notice(let last): return last.task == card ? nil : last.task
+        case .damaged(let detail):
+            throw TaskError.unclearNotice(file: rendezvous.noticeFile, detail: detail)
         }
-        return last.task
     }
 
-    /// A notice that cannot be read counts as this process's own: it goes on, and says so.
-    private var isStillOurs: Bool {
+    private enum Writer { case own, other, unknown }
+
+    /// Who wrote the last notice.
+    private func writer() -> Writer {
         do {
-            return try usurper() == nil
+            return try usurper() == nil ? .own : .other
         } catch {
-            let what = ErrorReport.explanation(of: error).what
-            log.warning("cannot see whether another coordinator has taken the place: \(what)")
-            return true
+            if !hasWarned.exchange(true, ordering: .relaxed) {
+                log.warning(
+                    "cannot see whether another coordinator has taken the place: "
+                        + Self.text(error))
+            }
+            return .unknown
         }
     }
 
@@ -125,8 +139,12 @@ final class NoticeWriter: Sendable {
         do {
             try publish()
         } catch {
-            let what = ErrorReport.explanation(of: error).what
-            log.warning("cannot tell the other tasks about the run: \(what)")
+            log.warning("cannot tell the other tasks about the run: " + Self.text(error))
         }
+    }
+
+    private static func text(_ error: any Error) -> String {
+        let explanation = ErrorReport.explanation(of: error)
+        return "\(explanation.located); \(explanation.remedy)"
     }
 }

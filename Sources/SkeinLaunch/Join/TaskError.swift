@@ -13,6 +13,8 @@ package enum TaskError: Error, Equatable {
     case contradiction(TaskPlace, TaskPlace)
     /// Two tasks say that they are rank 0.
     case twoCoordinators(own: TaskCard, other: TaskCard?, directory: String)
+    /// Whether another task coordinates cannot be told from the notice in the folder.
+    case unclearNotice(file: String, detail: String)
     /// The coordinator's address was not found within `seconds`: `last` is what the folder said at
     /// the end, `seen` are the other tasks that left a card there.
     case noAddress(file: String, seconds: Double, host: String, last: String, seen: [Int])
@@ -83,6 +85,13 @@ extension TaskError: Explained {
                     + "an array, give all but one --role worker",
                 // Another start's, or that of a host that has died, may be gone the next time.
                 other.map(own.isRival) ?? false ? .badData : .inputOutput
+            )
+        case .unclearNotice(let file, let detail):
+            (
+                "whether another task has become the coordinator cannot be told: what is written here "
+                    + "cannot be used: \(detail)", file,
+                "see whether another task coordinates, perhaps one with a newer skein; if none does, "
+                    + "remove the file, and start this one again", .inputOutput
             )
         case .noAddress(let file, let seconds, let host, let last, let seen):
             (
