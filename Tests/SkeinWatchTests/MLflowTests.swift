@@ -282,6 +282,24 @@ struct MLflowTests {
         }
     }
 
+    @Test("where run.json cannot be read, no run is made there")
+    func damagedRun() throws {
+        try TestPaths.withTemporaryDirectory { temporary in
+            let directory = try Directory(temporary)
+            try directory.compute(1...2)
+            let file = directory.path + "/run.json"
+            let good = try String(contentsOfFile: file, encoding: .utf8)
+            try AtomicFile.write("{", to: file)
+            let server = FakeMLflow()
+            let session = try session(server, directory)
+            #expect(throws: TrainingError.self) { try session.connect() }
+            #expect(server.runs.isEmpty)
+            try AtomicFile.write(good, to: file)
+            try session.connect()
+            #expect(server.runs.first?.parameters["model"] == "/models/m.gguf")
+        }
+    }
+
     @Test("the same server by another name has one run")
     func otherName() throws {
         try TestPaths.withTemporaryDirectory { temporary in

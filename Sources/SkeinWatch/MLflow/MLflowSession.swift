@@ -65,6 +65,10 @@ final class MLflowSession {
     func connect() throws {
         guard run == nil else { return }
         var state = try known()
+        // Before a run is made there, which would stay without parameters and without an end.
+        let parameters =
+            state.isDescribed
+            ? [] : try MLflowParameters.of(RunFile(path: FilePath.join(directory, "run.json")))
         let experimentID = try server.experiment(named: state.experiment)
         let tag = (key: "skein.key", value: state.key)
         if state.run == nil {
@@ -85,8 +89,6 @@ final class MLflowSession {
         if isRunning, !hasEnded { state.ending = nil }
         try keep(state)
         if !state.isDescribed {
-            let parameters = try MLflowParameters.of(
-                RunFile(path: FilePath.join(directory, "run.json")))
             for start in stride(from: 0, to: parameters.count, by: Limits.parametersAtOnce) {
                 let some = parameters[start...].prefix(Limits.parametersAtOnce)
                 try server.log(run: identifier, parameters: Array(some))
