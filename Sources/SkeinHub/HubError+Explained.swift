@@ -174,9 +174,9 @@ extension HubError: Explained {
             let error = FileError.failed(operation: operation, path: path, code: code)
             return failed(
                 "no file or folder has this path, and the Hub's cache cannot be read: "
-                    + "\(error.explanation.what) (\(path))", reference,
-                "check the path, mend what is wrong with the cache, or set HF_HUB_CACHE to another "
-                    + "folder")
+                    + error.explanation.located, reference,
+                "check the path; \(error.explanation.remedy), or set HF_HUB_CACHE to another folder"
+            )
         case .badEndpoint:
             return failed(
                 "this is not the address of a server", "HF_ENDPOINT",

@@ -91,9 +91,10 @@ package struct HubInput: Sendable {
             guard !asksServer, isUnreachable, let path = try? cache.find(as: kind) else {
                 throw error
             }
+            let reason = (error as? any Explained).map { ": \($0.explanation.what)" } ?? ""
             warn(
-                "the Hub cannot be asked whether the cache has all files of \(reference.text); "
-                    + "going on with those that it has (`skein pull` completes them)")
+                "the Hub cannot be asked whether the cache has all files of \(reference.text)"
+                    + "\(reason); going on with those that it has (`skein pull` completes them)")
             return path
         }
     }

@@ -43,8 +43,9 @@ extension ModelFlaw: Explained {
             Explanation(
                 what: "the file that names the model cannot be read: \(error.explanation.what)",
                 place: error.explanation.place,
-                remedy: "mend its permissions, or set SKEIN_MODEL to a GGUF file or a Hugging Face "
-                    + "folder", status: error.explanation.status)
+                remedy: error.explanation.remedy
+                    + ", or set SKEIN_MODEL to a GGUF file or a Hugging Face folder",
+                status: error.explanation.status)
         case .missing(let path):
             Explanation(
                 what: "the model is not there", place: path,
