@@ -87,9 +87,7 @@ extension TrainingJob {
 extension TrainingEvent {
     /// The library's events for one of the training loop's.
     static func events(of event: TrainingLoop.Event) -> [TrainingEvent] {
-        func text(_ error: TrainingError) -> String {
-            "\(error.explanation.what) (\(error.explanation.place))"
-        }
+        func text(_ error: TrainingError) -> String { error.explanation.located }
         switch event {
         case .rowsNotRecorded(let path, let beginToken):
             let texts = beginToken.map { "; texts now begin with \($0), which it left out" } ?? ""

@@ -27,7 +27,7 @@ struct DataAdvice {
             forecast = try RunForecast(made)
         } catch let error as any Explained {
             let explanation = error.explanation
-            problem = "\(explanation.what) (\(explanation.place)); \(explanation.remedy)"
+            problem = "\(explanation.located); \(explanation.remedy)"
         }
         (self.job, self.forecast, self.problem) = (found, forecast, problem)
     }

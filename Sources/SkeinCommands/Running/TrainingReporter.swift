@@ -122,7 +122,7 @@ final class TrainingReporter: Sendable {
         case .otherEngines(let step, let isAdmitting): tellOtherEngines(step, isAdmitting)
         case .resumed(let step, let rejected):
             for error in rejected {
-                warn("\(error.explanation.what) (\(error.explanation.place))")
+                warn(error.explanation.located)
             }
             state.withLock { $0.firstStep = step }
             let beginning = rejected.isEmpty ? " yet" : " is usable; starting from the beginning"
@@ -175,7 +175,7 @@ final class TrainingReporter: Sendable {
                 ])
         case .ledgerDoubted(let error):
             warn(
-                "\(error.explanation.what) (\(error.explanation.place)); the run continues with "
+                "\(error.explanation.located); the run continues with "
                     + "the same result, but nothing proves it any more unless this file is "
                     + "restored from a copy")
         case .adapterRestored(let step):

@@ -131,9 +131,7 @@ final class SweepReporter: Sendable {
                 "step \(metrics.step)  validation loss \(loss)\(isBest ? ", the best so far" : "")")
         case .resumed(let step, let rejected):
             for error in rejected {
-                say(
-                    index, "\(error.explanation.what) (\(error.explanation.place))",
-                    level: .warning)
+                say(index, error.explanation.located, level: .warning)
             }
             if step > 0 { say(index, "resuming after step \(step)") }
             state.withLock { $0.steps[index] = step }
@@ -147,8 +145,7 @@ final class SweepReporter: Sendable {
                 index, "the adapter was missing; restored from the checkpoint of step \(step)",
                 level: .warning)
         case .ledgerDoubted(let error):
-            say(
-                index, "\(error.explanation.what) (\(error.explanation.place))", level: .warning)
+            say(index, error.explanation.located, level: .warning)
         case .otherEngines(let step, _):
             say(index, RunFile.otherEngines(from: step), level: .warning)
         case .rowsNotRecorded(let path, let beginToken):

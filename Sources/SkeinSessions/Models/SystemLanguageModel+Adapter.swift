@@ -147,9 +147,7 @@ enum ErrorText {
     static func of(_ error: any Error) -> String {
         guard let explained = error as? any Explained else { return "\(error)" }
         let explanation = explained.explanation
-        var text = explanation.what
-        if !explanation.place.isEmpty { text += " (\(explanation.place))" }
-        if !explanation.remedy.isEmpty { text += ": \(explanation.remedy)" }
-        return text
+        let remedy = explanation.remedy
+        return explanation.located + (remedy.isEmpty ? "" : ": \(remedy)")
     }
 }

@@ -35,7 +35,7 @@ extension ToolProblem: Explained {
                 #"use {"type": "object", "properties": {...}}"#
             )
         case .cannotBeEnforced(let reason):
-            (Self.sentence(reason), "\(reason.remedy), or leave out \"strict\"")
+            (reason.located, "\(reason.remedy), or leave out \"strict\"")
         case .unknownTool(let name):
             ("no tool has the name \(Self.cut(name))", "name one of tools")
         case .unknownChoice(let found):
@@ -60,11 +60,6 @@ extension ToolProblem: Explained {
                 #"use "tool_choice": "none""#
             )
         }
-    }
-
-    private static func sentence(_ explanation: Explanation) -> String {
-        explanation.place.isEmpty
-            ? explanation.what : "\(explanation.what) (\(explanation.place))"
     }
 
     /// A client's text in quotes, cut where it is long.

@@ -24,7 +24,7 @@ extension TrainedRows {
             do {
                 return try compared(files, with: run, model)
             } catch let error as any Explained {
-                return ["\(unknown): \(error.explanation.what) (\(error.explanation.place))"]
+                return ["\(unknown): \(error.explanation.located)"]
             }
         }
         guard try files.digest().description == data.sha256 else { return [] }

@@ -135,8 +135,7 @@ package struct TrainingRun: Sendable {
             store = try compute.features.store(plan)
         } catch let error as any Explained where job.configuration.featureSettings == nil {
             // They were not asked for: a sweep shares them if it can.
-            let (what, place) = (error.explanation.what, error.explanation.place)
-            try report(.warning("features are not shared: \(what) (\(place))"))
+            try report(.warning("features are not shared: " + error.explanation.located))
             return engine
         }
         try report(.features(plan, keptRows: store.rowCount))

@@ -161,7 +161,7 @@ package struct SweepRun: Sendable {
         do {
             try features.removeIfOver(all, jobs)
         } catch let error as FileError {
-            try report(.warning("\(error.explanation.what) (\(error.explanation.place))"))
+            try report(.warning(error.explanation.located))
         }
         return all
     }
