@@ -18,12 +18,14 @@ struct ErrorTests {
         line.firstMatch(of: /\/\/[\/ ]|\/\*/).map { line[..<$0.range.lowerBound] }
     }
 
-    /// Whether a comment gives a reason: documentation does not, nor does one that points at another.
+    /// Whether a comment gives a reason: documentation and headings do not, nor does one that points at
+    /// another.
     private static func hasReason(_ lines: some Sequence<Substring>) -> Bool {
         lines.contains { line in
             guard let code = uncommented(line) else { return false }
             let comment = line[code.endIndex...]
-            return !comment.hasPrefix("///") && !comment.contains(/[Aa]s (?:said )?above/)
+            return !["///", "/**", "// MARK"].contains(where: comment.hasPrefix)
+                && !comment.contains(/[Aa]s (?:said )?above/)
         }
     }
 
@@ -71,7 +73,8 @@ struct ErrorTests {
         arguments: [
             ("let a = try? b()", [1]), ("let a = try b()", []), ("let isRetry: Entry? = c", []),
             ("// Why.\nlet a =\n    try? b()", []), ("// Why.\n\n\nlet a = try? b()", [4]),
-            ("/// What.\nlet a = try? b()", [2]),
+            ("/// What.\nlet a = try? b()", [2]), ("/** What. */\nlet a = try? b()", [2]),
+            ("// MARK: - Things\nlet a = try? b()", [2]),
             ("// As above.\nlet a = try? b()", [2]), ("a(try? b(\"http://c\"))", [1]),
             ("do {\n} catch {\n    return nil\n}\n// After.", [2]),
             ("do {\n} catch {\n    // Why.\n    return nil\n}", []),

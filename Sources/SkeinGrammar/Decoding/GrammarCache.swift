@@ -46,11 +46,7 @@ package final class GrammarCache: Sendable {
 
         /// Remembers why a grammar cannot be made, so that it is not tried again and again.
         mutating func remember(_ error: GrammarError, of source: Source) {
-            switch error {
-            // Another client may wait for it, or there may be room later.
-            case .cancelled, .full: return
-            default: break
-            }
+            if case .cancelled = error { return }
             failures.removeAll { $0.source == source }
             // No error has more than two texts.
             failures.append((source, error.cut(toBytes: GrammarLimits.failureBytes / 2)))

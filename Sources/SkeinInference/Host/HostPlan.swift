@@ -8,7 +8,7 @@ package struct HostUse: Sendable {
     let adapters: Int
     /// Bytes that the program itself needs beside the model.
     let ownBytes: Int
-    /// Whether all that may ever be held must fit, and not only one answer.
+    /// Whether all that may ever be held must fit, and not only one whole context.
     let mustFitAll: Bool
     /// By which the usual bytes of the prefix cache and of compiled schemas are divided: a program has
     /// more to do than to answer.
@@ -20,9 +20,9 @@ package struct HostUse: Sendable {
         HostUse(adapters: adapters, ownBytes: ownBytes, mustFitAll: true, divisor: 1)
     }
 
-    /// A program that has more to do begins if one answer fits, with no more of what is free for adapters
-    /// than a quarter, and with the model's context if that is shorter. Adapters are read when they are
-    /// wanted, and find out then whether there is room.
+    /// A program that has more to do begins if one whole context fits, with no more of what is free for
+    /// adapters than a quarter, and with the model's context if that is shorter. Adapters are read when they
+    /// are wanted, and find out then whether there is room.
     package static let program = HostUse(
         adapters: 4, ownBytes: 0, mustFitAll: false, divisor: 2)
 }

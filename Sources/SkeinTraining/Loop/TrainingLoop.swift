@@ -5,11 +5,11 @@ import SkeinModels
 
 /// A whole run: the page to read first.
 ///
-/// For each step of the plan, a `StepSource` computes the micro-batches. Their gradients are
-/// summed in one fixed tree and divided once by the step's loss tokens. When the step is in the ledger, a
-/// `Stepper` applies the mean: AdamW, or the outer step of a round. After every epoch, or more often, the adapter is validated on
-/// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not depend on
-/// who computes, or on how often the run is killed.
+/// For each step of the plan, a `StepSource` computes the micro-batches. Their gradients are summed in one
+/// fixed tree and divided once (`Stepper.divisor`). When the step is in the ledger, a `Stepper` applies the
+/// mean: AdamW, or the outer step of a round. After every epoch, or more often, the adapter is validated on
+/// held-out rows; the best one so far is kept. The result is a function of the job alone: it does not
+/// depend on who computes, or on how often the run is killed.
 package struct TrainingLoop {
     let job: TrainingJob
     let directory: RunDirectory
