@@ -6,6 +6,9 @@ import importlib, os, secrets, subprocess, sys
 
 from served import Checks, Program, Server
 
+sys.path.append(os.path.join(sys.path[0], "..", "lib"))
+from peer_processes import end_on_signals
+
 OPEN = ["openai", "structured", "tools", "async", "curl", "lm_eval"]
 # Clients that users give an address and a key: the server asks for it, so each can be refused, too.
 KEYED = {"together": "openai_together", "agents": "agents_client", "langchain": "langchain_client",
@@ -16,6 +19,7 @@ skein, model, adapter, pairs, directory, instructor = sys.argv[1:7]
 parts = sys.argv[7:] or [*OPEN[:1], "guarded", *OPEN[1:4], *KEYED, *OPEN[4:]]
 threads = ["--threads", os.environ["SKEIN_THREADS"]] if "SKEIN_THREADS" in os.environ else []
 checks = Checks()
+end_on_signals()
 program = Program(skein, model, adapter)
 program.words += threads
 key, keys = secrets.token_hex(16), os.path.join(directory, "keys")

@@ -41,14 +41,25 @@ class Server:
     def __init__(self, skein, model, *options):
         words = [skein, "serve", "--model", model, "--name", "base", "--listen", "127.0.0.1:0", *options]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        self.lines = []
-        for line in self.process.stderr:
-            self.lines.append(line)
-            if found := re.search(r"listening on (http://\S+)", line):
-                self.url = found[1].rstrip("/")
-                break
-        else:
-            raise RuntimeError("skein serve ended: " + "".join(self.lines))
+        # A server that neither listens nor ends is killed, which ends the loop.
+        patience = threading.Timer(600, self.process.kill)
+        patience.start()
+        try:
+            self.lines = []
+            for line in self.process.stderr:
+                self.lines.append(line)
+                if found := re.search(r"listening on (http://\S+)", line):
+                    self.url = found[1].rstrip("/")
+                    break
+            else:
+                raise RuntimeError("skein serve does not listen: " + "".join(self.lines))
+        except BaseException:
+            # A signal may come while it loads, and there is no `with` yet.
+            self.process.kill()
+            self.process.wait()
+            raise
+        finally:
+            patience.cancel()
         threading.Thread(target=lambda: self.lines.extend(self.process.stderr), daemon=True).start()
 
     def __enter__(self):

@@ -6,7 +6,8 @@ the table HOSTILE. The server's memory, threads and descriptors are read from /p
 """
 import argparse, asyncio, collections, json, os, random, re, signal, subprocess, sys, time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(sys.path[0], "..", "lib"))
+from peer_processes import end_on_signals
 from soak_checks import Histogram, StreamedAnswer, Wrong, check_whole, essence, growth, plain, table
 from soak_hostile import hostile_clients
 from soak_requests import good_request, pool_requests
@@ -42,6 +43,7 @@ class Soak:
         self.is_over = False
         self.pool = []
         self.started = time.monotonic()
+        self.server = None
 
     # The server
 
@@ -274,12 +276,12 @@ class Soak:
             self.server.kill()
 
     async def run(self):
-        self.start()
         try:
+            self.start()
             return await self.soak()
         finally:
             # Whatever went wrong, nothing is left behind.
-            if self.server.poll() is None:
+            if self.server and self.server.poll() is None:
                 self.server.kill()
                 self.server.wait()
 
@@ -349,4 +351,6 @@ if __name__ == "__main__":
     parser.add_argument("--pool", type=int, default=40, help="requests whose answers are compared")
     parser.add_argument("--without", default="", help="names of hostile clients to leave out, separated by commas")
     parser.add_argument("--json", help="file for the figures")
-    sys.exit(asyncio.run(Soak(parser.parse_args()).run()))
+    soak = Soak(parser.parse_args())
+    end_on_signals()
+    sys.exit(asyncio.run(soak.run()))

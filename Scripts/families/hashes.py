@@ -19,8 +19,12 @@ from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
 import draw
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "lib"))
+from peer_processes import end_on_signals  # noqa: E402
+
 SEED, TOKENS, STEPS = 17, 300, 6
-NAMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "named.json")
+NAMED = os.path.join(HERE, "..", "lib", "named.json")
 COMMON = ["--config", NAMED, "--iterations", str(STEPS), "--batch-size", "4", "--micro-batch-tokens", "96",
           "--max-length", "96", "--validation-split", "0", "--dropout", "0.1", "--learning-rate", "1e-3", "--rank", "3",
           "--target-modules", "all-linear"]
@@ -137,6 +141,7 @@ def digest(skein, run):
 
 def main():
     skein, families = sys.argv[1], sys.argv[2:] or list(draw.FAMILIES)
+    end_on_signals()
     failed = False
     for family in families:
         with tempfile.TemporaryDirectory() as folder:

@@ -17,9 +17,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMED = os.path.join(HERE, "..", "lib", "named.json")
-sys.path.insert(0, os.path.join(HERE, "..", "families"))
+sys.path[:0] = [os.path.join(HERE, "..", "families"), os.path.join(HERE, "..", "lib")]
 import convert  # noqa: E402
 import draw  # noqa: E402
+from peer_processes import end_on_signals  # noqa: E402
 
 PROMPTS = ["The capital of France is", "def fibonacci(n):\n", "Once upon a time", "The three laws of motion are",
            "Dear Sir or Madam,"]
@@ -171,9 +172,10 @@ def main():
     for name in ("skein", "model", "directory"):
         parser.add_argument(name)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--family", action="append")
+    parser.add_argument("--family", nargs="*", default=[], choices=list(draw.FAMILIES))
     parser.add_argument("--only", choices=["smollm2", "families"])
     options = parser.parse_args()
+    end_on_signals()
     skein = Skein(options.skein, options.directory)
     if options.only != "families" and not options.family:
         smollm2(skein, options.model)
