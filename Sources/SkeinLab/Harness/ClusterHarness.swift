@@ -10,7 +10,8 @@ package final class ClusterHarness {
     package let work: Workload
     /// The run's directory, below that of the workload.
     package let output: String
-    private var options: [String]
+    /// Words of the coordinator's next start.
+    package var options: [String]
     /// Whether the output of all processes stays beside the run, for debugging.
     private let keepsLogs: Bool
     package private(set) var coordinator: SkeinProcess
