@@ -42,7 +42,8 @@ package struct RunAssembly {
     ///     process went on.
     /// - Returns: how the run ended, and the loss on the test rows, if there are any.
     /// - Throws: what `TrainingLoop`, the source and `measure` throw; `TrainingError.takenOver` in place of
-    ///   an error that may follow from a takeover, such as that a file is gone.
+    ///   any of these if another process has the directory now: it may have removed what was to be read,
+    ///   and meets itself what else was wrong.
     package func run(
         report: @escaping (TrainingRun.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool,

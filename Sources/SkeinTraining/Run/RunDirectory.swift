@@ -71,9 +71,13 @@ package final class RunDirectory: Sendable {
 
     /// SHA-256 of the kept adapter's weights: the same however the run was computed.
     ///
-    /// - Throws: `FileError`.
+    /// - Throws: `FileError`; `TrainingError.takenOver`, if another process may have removed it.
     package func adapterDigest() throws -> SHA256.Digest {
-        try store.digest(of: FilePath.join(adapter, AdapterFiles.weightsName)).digest
+        do {
+            return try store.digest(of: FilePath.join(adapter, AdapterFiles.weightsName)).digest
+        } catch let error as FileError {
+            throw cause(of: error)
+        }
     }
 
     /// Raises the term of this directory durably and returns it: a new one for each process that

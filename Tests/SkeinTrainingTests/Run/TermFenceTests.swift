@@ -227,6 +227,11 @@ import Testing
             #expect(
                 cause() as? TrainingError
                     == .takenOver(path: path, own: term, found: second.term))
+            // A run that is complete is told so, too, when its adapter is read.
+            #expect(throws: TrainingError.takenOver(path: path, own: term, found: second.term)) {
+                try first.adapterDigest()
+            }
+            #expect(throws: FileError.self) { try second.run.adapterDigest() }
             withExtendedLifetime(second) {}
         }
     }
