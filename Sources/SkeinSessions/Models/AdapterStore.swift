@@ -92,17 +92,26 @@ struct AdapterStore {
     /// which base it was made for counts as fitting; a damaged one does not, nor one that cannot be read
     /// behind a newer one that fits.
     ///
+    /// - Parameters:
+    ///   - name: of the adapters.
+    ///   - digest: reads from an adapter's folder for which base it was made.
+    /// - Returns: those that fit.
     /// - Throws: `AssetError.compatibleAdapterNotFound` when there is no configured model, or the
     ///   store's folder cannot be listed; `.invalidAsset` for one that the system does not let be read,
     ///   if no newer one fits: it may well be the newest that does.
-    func compatible(_ name: String) throws -> [Item] {
+    func compatible(
+        _ name: String,
+        by digest: (String) throws -> String? = {
+            try SystemLanguageModel.Adapter(reading: $0).baseDigest
+        }
+    ) throws -> [Item] {
         let named = try items().filter { $0.name == name }
         guard !named.isEmpty else { return [] }
         let base = try baseDigest()
         var fitting: [Item] = []
         for item in named {
             do {
-                let made = try SystemLanguageModel.Adapter(reading: item.path).baseDigest
+                let made = try digest(item.path)
                 if made == nil || made?.lowercased() == base { fitting.append(item) }
             } catch let error as FileError where Self.isRefusal(error) && fitting.isEmpty {
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
@@ -116,11 +125,7 @@ struct AdapterStore {
     /// Whether the system does not let be read what is there: for want of a permission, a descriptor,
     /// memory or a sound disk.
     private static func isRefusal(_ error: FileError) -> Bool {
-        switch error {
-        case .failed(_, _, let code): !FileKind.isNothing(code)
-        case .noMemory: true
-        case .shortRead, .wrongKind: false
-        }
+        if case .failed(_, _, EIO) = error { true } else { error.isPassing }
     }
 
     /// Why there is none.

@@ -70,36 +70,37 @@ struct AdapterStoreTests {
         }
     }
 
-    @Test("One that the system does not let be read hides only those that are older")
-    func unreadable() async throws {
+    @Test(
+        "One that the system does not let be read hides only those that are older",
+        arguments: [EACCES, EMFILE, EIO])
+    func unreadable(code: Int32) async throws {
         typealias AssetError = SystemLanguageModel.Adapter.AssetError
         try await TestPaths.inTemporaryDirectory { directory in
             let tiny = try SessionCase(in: directory)
             let store = AdapterStore(environment: [
                 "SKEIN_ADAPTERS": directory + "/store", "SKEIN_MODEL": tiny.path,
             ])
-            func write(_ version: Int, isReadable: Bool = true) throws {
-                let url = try tiny.writeAdapter("store/fmadapter-tone-\(version)", seed: 1)
-                guard !isReadable else { return }
-                let weights = url.appending(path: "adapter_model.safetensors").path
-                try FileManager.default.removeItem(atPath: weights)
-                try FileManager.default.createSymbolicLink(
-                    atPath: weights, withDestinationPath: weights)
+            for version in 1...3 {
+                _ = try tiny.writeAdapter("store/fmadapter-tone-\(version)", seed: 1)
             }
-            try write(1, isReadable: false)
-            for version in 2...3 { try write(version) }
-            #expect(
-                try store.compatible("tone").map(\.identifier)
-                    == ["fmadapter-tone-3", "fmadapter-tone-2"])
-            // It may well be the newest that fits.
-            try write(4, isReadable: false)
+            func compatible(without version: Int, code: Int32) throws -> [String] {
+                try store.compatible("tone") { path in
+                    guard path.hasSuffix("-\(version)") else { return nil }
+                    throw FileError.failed(operation: "open", path: path, code: code)
+                }.map(\.version)
+            }
+            #expect(try compatible(without: 1, code: code) == ["3", "2"])
+            // The newest may well be the one that fits; what is not there, or leads in a circle, does not.
             #expect {
-                try store.compatible("tone")
+                try compatible(without: 3, code: code)
             } throws: { error in
                 guard case AssetError.invalidAsset(let context)? = error as? AssetError else {
                     return false
                 }
-                return context.debugDescription.contains("fmadapter-tone-4")
+                return context.debugDescription.contains("fmadapter-tone-3")
+            }
+            for damage in [ENOENT, ELOOP] {
+                #expect(try compatible(without: 3, code: damage) == ["2", "1"])
             }
         }
     }
