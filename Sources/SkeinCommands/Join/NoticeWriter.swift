@@ -16,7 +16,7 @@ final class NoticeWriter: Sendable {
     private let condition = TimedCondition()
     /// Ends the renewals; changed with the condition's lock held, as the file is written.
     private let hasPrepared = Atomic<Bool>(false)
-    /// That the last notice cannot be read is said once.
+    /// That the last notice cannot be read is said once while the run is prepared.
     private let hasWarned = Atomic<Bool>(false)
 
     /// - Parameters:
@@ -79,6 +79,8 @@ final class NoticeWriter: Sendable {
     func ended(_ state: Rendezvous.Notice.State, _ detail: String = "") {
         telling {
             try end { rendezvous in
+                // Said again: the others are not told the end.
+                hasWarned.store(false, ordering: .relaxed)
                 guard writer() == .own else { return }
                 var notice = notice(state)
                 notice.detail = detail

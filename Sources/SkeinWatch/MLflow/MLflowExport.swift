@@ -208,9 +208,7 @@ final class MLflowExport: Sendable {
     }
 
     static func text(_ error: any Error) -> String {
-        let why = (error as? any Explained)?.explanation
-        let place = why.map { $0.place.isEmpty ? "" : " (\($0.place))" } ?? ""
-        return (why?.what ?? "\(error)") + place
+        (error as? any Explained)?.explanation.located ?? "\(error)"
     }
 }
 

@@ -77,9 +77,9 @@ struct NoticeWriterTests {
                 try writer.listening(at: ["127.0.0.1:1"], localAddress: nil)
             }
             writer.ended(.stopped)
-            // It is said once, with the place and what to do.
+            // Each end that is not told is said here, with the place and what to do.
             let said = warnings.all.withLock { $0 }
-            #expect(said.count == 1)
+            #expect(said.count == 2)
             #expect(said.first?.contains("(\(file)); see whether another task") == true)
         }
     }
