@@ -56,11 +56,11 @@ struct ClusterFaultTests {
     )
     func tooFew() throws {
         // The one that joins has time for it on a busy machine.
-        try FaultBench.withCluster(["--min-workers", "2", "--patience", "10s"]) { cluster in
+        try FaultBench.withCluster(["--min-workers", "2", "--patience", "30s"]) { cluster in
             let worker = try cluster.startWorker("healthy")
             let ending = try cluster.coordinator.wait()
             Complaint(69, "1 of 2 needed is here", "--resume").check(ending, isPlaced: false)
-            cluster.options = cluster.options.map { $0 == "10s" ? "600s" : $0 }
+            cluster.options = cluster.options.map { $0 == "30s" ? "300s" : $0 }
             try cluster.restartCoordinator()
             try FaultBench.finish(cluster, worker: "second")
             #expect(worker.errorText.contains("may come back: step 1 has waited"))
