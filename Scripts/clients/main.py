@@ -17,6 +17,8 @@ KEYED = {"together": "openai_together", "agents": "agents_client", "langchain": 
 
 skein, model, adapter, pairs, directory, instructor = sys.argv[1:7]
 parts = sys.argv[7:] or [*OPEN[:1], "guarded", *OPEN[1:4], *KEYED, *OPEN[4:]]
+if unknown := set(parts) - {*OPEN, "guarded", *KEYED}:
+    sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: guarded {' '.join([*OPEN, *KEYED])}")
 threads = ["--threads", os.environ["SKEIN_THREADS"]] if "SKEIN_THREADS" in os.environ else []
 checks = Checks()
 end_on_signals()
@@ -59,8 +61,12 @@ def ask_keyed(server, part):
     if part == "instructor":
         script = os.path.join(os.path.dirname(__file__), "instructor_client.py")
         with subprocess.Popen([instructor, "-W", "ignore", script, server.url, key], stdout=subprocess.PIPE, text=True) as child:
-            for line in child.stdout:
-                checks.hear(line)
+            try:
+                for line in child.stdout:
+                    checks.hear(line)
+            except BaseException:
+                child.kill()
+                raise
         assert child.returncode in (0, 1), f"instructor_client.py ended with {child.returncode}"
     else:
         run = importlib.import_module(KEYED[part]).run

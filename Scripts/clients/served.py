@@ -43,8 +43,9 @@ class Server:
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
         # A server that neither listens nor ends is killed, which ends the loop.
         patience = threading.Timer(600, self.process.kill)
-        patience.start()
+        patience.daemon = True
         try:
+            patience.start()
             self.lines = []
             for line in self.process.stderr:
                 self.lines.append(line)

@@ -172,7 +172,7 @@ def main():
     for name in ("skein", "model", "directory"):
         parser.add_argument(name)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--family", nargs="*", default=[], choices=list(draw.FAMILIES))
+    parser.add_argument("--family", nargs="+", action="extend", default=[], choices=list(draw.FAMILIES))
     parser.add_argument("--only", choices=["smollm2", "families"])
     options = parser.parse_args()
     end_on_signals()

@@ -21,11 +21,19 @@ class Problem(Exception):
 
 
 def end_on_signals():
-    """Signals that end a process end this one by an exception, so that it kills its child. A closed terminal is one of them."""
-    wanted = [number for number in (signal.SIGHUP, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
+    """Signals that end a process end this one by an exception, so that it kills its child, and later ones do not disturb
+    that. A closed terminal is one of them."""
     # Under nohup a closed terminal ends nothing.
-    for number in (signal.SIGTERM, signal.SIGINT, *wanted):
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    wanted = [number for number in (signal.SIGHUP, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
+    wanted += [signal.SIGTERM, signal.SIGINT]
+
+    def end(number, _):
+        for each in wanted:
+            signal.signal(each, lambda *_: None)
+        sys.exit(128 + number)
+
+    for number in wanted:
+        signal.signal(number, end)
 
 
 def run(words, log, **environment):

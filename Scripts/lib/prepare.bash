@@ -10,6 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/build.bash"
 
 # A script that is asked for help prints its first lines, whatever else it is given, and does nothing.
 for argument in "$@"; do
+    [[ $argument != -- ]] || break
     [[ $argument != -h && $argument != --help ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit; }
 done
 
@@ -22,6 +23,11 @@ die() {
 # WHAT [FIX]: for a wrong argument.
 refuse() {
     die "$1" "${2:-see Scripts/${0##*/} --help}" 64
+}
+
+# WORDS...: for a script that takes none.
+no_words() {
+    (($# == 0)) || refuse "there is no \"$*\" here"
 }
 
 # OPTION WORD: refuses what is no number.
@@ -42,7 +48,8 @@ build_skein() {
     skein=${SKEIN-}
     # Together with skein-fetch, which --model ORG/NAME needs, in what a person tries next.
     [[ -n $skein ]] || skein=$("$scripts/build" | tail -n 1)
-    [[ $skein == none ]] || command -v "$skein" >/dev/null || refuse "SKEIN names no program: $skein" "name a built skein"
+    [[ $skein == none ]] || skein=$(realpath "$(command -v "$skein")" 2>/dev/null) ||
+        refuse "SKEIN names no program: $SKEIN" "name a built skein"
 }
 
 # Installs, fetches and builds what is missing; sets model (MODEL names another one), pairs and skein.
