@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinModels
 import SkeinRows
@@ -15,7 +16,7 @@ struct RunAssemblyTests {
     private struct Source: StepSource {
         let own: InProcessSource
         let testRows: Int
-        let atTestRows: () throws -> Void
+        let atTestRows: @Sendable () throws -> Void
         let reason: SourceStopped.Reason
         var workerCount: Int { 1 }
 
@@ -48,7 +49,7 @@ struct RunAssemblyTests {
     /// - Returns: the ending, and the warnings.
     private func run(
         _ directory: String, stopping reason: SourceStopped.Reason,
-        atTestRows: @escaping (RunDirectory) throws -> Void = { _ in }
+        atTestRows: @escaping @Sendable (RunDirectory) throws -> Void = { _ in }
     ) throws -> (RunEnding, warnings: [String]) {
         try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
         for (name, count) in [("rows", 12), ("test", 7)] {
@@ -106,14 +107,12 @@ struct RunAssemblyTests {
     func takenOver() throws {
         for isTakenOver in [false, true] {
             try TestPaths.withTemporaryDirectory { directory in
-                var second: RunDirectory?
-                let error = #expect(throws: (any Error).self) {
+                let error = try #require(throws: (any Error).self) {
                     try run(directory, stopping: .interrupted) { output in
                         if isTakenOver {
                             // As a network file system that forgets a lock lets it happen.
                             try DiskStore().remove(output.path + "/.lock")
-                            second = try RunDirectory(path: output.path, resuming: true)
-                            try second?.takeOver()
+                            try RunDirectory(path: output.path, resuming: true).takeOver()
                         }
                         try FileManager.default.removeItem(atPath: output.adapter)
                         let weights = output.adapter + "/adapter_model.safetensors"
@@ -125,7 +124,6 @@ struct RunAssemblyTests {
                 case FileError.failed(_, _, ENOENT): #expect(!isTakenOver)
                 default: Issue.record("\(String(describing: error))")
                 }
-                withExtendedLifetime(second) {}
             }
         }
     }
