@@ -55,9 +55,9 @@ class Hub(BaseHTTPRequestHandler):
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body) if length is None else length))
-        self.end_headers()
-        # Before it is sent: whoever has all of it may look into the log at once.
+        # Before it is sent: who has all of it, as its head where there is no body, may look into the log at once.
         self.note(len(body))
+        self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
 
