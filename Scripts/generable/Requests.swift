@@ -34,7 +34,7 @@ struct Request {
             default: .random(top: 1, seed: drawn)
             }
         // The fifth draws nearly evenly from all tokens.
-        let temperatures: [Double?] = [nil, 1, 0.7, 1.5, 2, 1000, 0]
+        let temperatures: [Double?] = [nil, 1, 0.7, 1.5, 2, 100, 0]
         window = number % 10 == 8 ? 1 : number % 10 == 9 ? 2 : 0
         // No limit of its own where the window is small.
         let limits = [160, 12, 320, 48, 24, 96, 200, 6]
