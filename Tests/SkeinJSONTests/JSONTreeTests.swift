@@ -98,6 +98,8 @@ struct JSONTreeTests {
             let found = Self.outcome { try JSONTree.decode([String: [Double]].self, from: value) }
             #expect(found == .refused("corrupted", ["a", "[0]"]))
         }
+        // Foundation refuses it.
+        #expect(try JSONTree.decode(Double.self, from: .number("0e5")) == 0)
         // A field that is not read is not looked at.
         let value = JSONValue.fields([("a", .number("NaN")), ("count", .integer(2))])
         #expect(try JSONTree.decode(Fields.self, from: value).count == 2)
@@ -128,10 +130,13 @@ struct JSONTreeTests {
             guard let value = try? JSONReader.read(bytes, rules) else { continue }
             let ours = Self.outcome { try JSONTree.decode(Fields.self, from: value) }
             let theirs = Self.outcome { try JSONDecoder().decode(Fields.self, from: Data(bytes)) }
-            if theirs == .refused("corrupted", []), case .refused("corrupted", _) = ours {
-                continue
+            let damaged = String(decoding: bytes, as: UTF8.self)
+            if theirs == .refused("corrupted", []) {
+                if case .refused("corrupted", _) = ours { continue }
+                // Foundation takes 0e-5 and -0e5, but not 0e5, which JSON has (RFC 8259, section 6).
+                if damaged.contains(/[^0-9.\-]0[eE][0-9]/) { continue }
             }
-            #expect(ours == theirs, "\(number): \(String(decoding: bytes, as: UTF8.self))")
+            #expect(ours == theirs, "\(number): \(damaged)")
             taken += 1
         }
         #expect(taken > 50)
