@@ -40,18 +40,19 @@ INLINE void fetch(struct ahead *a) {
 }
 
 #if defined(__x86_64__)
-/* What is packed after the panel before `column`, while `passing` rows use that panel; nothing at
+/* What is packed after the panel before `column`, while `tiles` pass over that panel; nothing at
    the end of a row of panels. */
 static struct ahead next_panel(
-    const struct skein_product *product, size_t k, size_t depth, size_t column, size_t passing) {
+    const struct skein_product *product, size_t k, size_t depth, size_t column, size_t tiles) {
     if (column >= product->n) return (struct ahead){0};
-    const size_t left = product->n - column, columns = left < 32 ? left : 32;
+    const size_t left = product->n - column;
+    const size_t columns = left < SKEIN_PRODUCT_COLUMNS ? left : SKEIN_PRODUCT_COLUMNS;
     const size_t rows = product->transposed ? columns : depth;
     const size_t floats = product->transposed ? depth : columns;
     const float *w = product->transposed ? product->w + column * product->stride_w + k
                                          : product->w + k * product->stride_w + column;
     const size_t lines = (floats + 15) / 16;
-    const size_t times = (passing + 11) / 12 * ((depth + FETCH_EVERY - 1) / FETCH_EVERY);
+    const size_t times = tiles * ((depth + FETCH_EVERY - 1) / FETCH_EVERY);
     return (struct ahead){
         .at = (const char *)w, .rows = rows, .lines = lines,
         .stride = product->stride_w * sizeof(float), .burst = rows * lines / (times + 1) + 1};
@@ -61,7 +62,7 @@ typedef float v16 __attribute__((vector_size(64)));
 typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double v8d __attribute__((vector_size(64)));
 
-/* out[k][32] = w[c, k] for 16 c and 16 k. */
+/* out[k][64] = w[c, k] for 16 c and 16 k. */
 INLINE void transpose16(const float *w, size_t stride, float *out) {
     v16 r[16], t[16];
 #pragma clang loop unroll(full)
@@ -100,8 +101,8 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
             (v8d)t[i], (v8d)t[i + 8], 0, 1, 4, 5, 8, 9, 12, 13);
         const v16 odd = (v16)__builtin_shufflevector(
             (v8d)t[i], (v8d)t[i + 8], 2, 3, 6, 7, 10, 11, 14, 15);
-        *(v16u *)(out + i * 32) = even;
-        *(v16u *)(out + (i + 8) * 32) = odd;
+        *(v16u *)(out + i * SKEIN_PRODUCT_COLUMNS) = even;
+        *(v16u *)(out + (i + 8) * SKEIN_PRODUCT_COLUMNS) = odd;
     }
 }
 #endif
@@ -109,6 +110,7 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
 #define LEVEL plain
 #define LANES 4
 #define ROWS 4
+#define WIDE 0
 #define FUSED 0
 #include "product_body.h"
 
@@ -117,6 +119,7 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
 #define LEVEL avx2
 #define LANES 8
 #define ROWS 6
+#define WIDE 0
 #define FUSED 1
 #include "product_body.h"
 #pragma clang attribute pop
@@ -126,6 +129,7 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
 #define LEVEL avx512
 #define LANES 16
 #define ROWS 12
+#define WIDE 6
 #define FUSED 1
 #include "product_body.h"
 #pragma clang attribute pop

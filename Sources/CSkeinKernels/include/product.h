@@ -21,7 +21,7 @@
    multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first-level cache. */
 
 enum {
-    SKEIN_PRODUCT_COLUMNS = 32,
+    SKEIN_PRODUCT_COLUMNS = 64,
     /* The largest depth of a panel; see skein_product_depth. */
     SKEIN_PRODUCT_DEPTH = 768,
     /* Floats of a panel. */

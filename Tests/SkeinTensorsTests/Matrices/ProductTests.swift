@@ -42,7 +42,7 @@ import Testing
 
     @Test(
         "every element is a sum of chains over k, whatever is beside it",
-        arguments: [1, 5, 12, 13, 26], [1, 16, 17, 32, 33, 70])
+        arguments: [1, 5, 6, 12, 13, 26], [1, 16, 17, 32, 33, 48, 49, 64, 70, 128])
     func chains(m: Int, n: Int) {
         for k in [0, 1, 15, 33, 576, 1200] {
             let a = CentralDifference.numbers(m * k, seed: 31, stream: 1)
