@@ -11,6 +11,12 @@ __attribute__((target("xsave"))) static uint64_t saved_registers(void) {
     return ((uint64_t)high << 32) | low;
 }
 
+/* The bits of EAX of leaf 7, part 1. */
+static unsigned leaf_7_1(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) ? a : 0;
+}
+
 static enum skein_level highest(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return SKEIN_PLAIN;
@@ -19,15 +25,38 @@ static enum skein_level highest(void) {
     const uint64_t saved = saved_registers();
     if ((saved & 0x6) != 0x6) return SKEIN_PLAIN; /* xmm, ymm */
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & (1u << 5))) return SKEIN_PLAIN;
+    const enum skein_level narrow = leaf_7_1() & (1u << 4) ? SKEIN_AVXVNNI : SKEIN_AVX2;
     const unsigned f = 1u << 16, dq = 1u << 17, bw = 1u << 30, vl = 1u << 31;
-    if ((b & (f | dq | bw | vl)) != (f | dq | bw | vl)) return SKEIN_AVX2;
-    if ((saved & 0xe6) != 0xe6) return SKEIN_AVX2; /* mask registers, zmm */
-    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a & (1u << 5))) return SKEIN_AVX512;
-    return SKEIN_AVX512BF16;
+    if ((b & (f | dq | bw | vl)) != (f | dq | bw | vl)) return narrow;
+    if ((saved & 0xe6) != 0xe6) return narrow; /* mask registers, zmm */
+    if (!(c & (1u << 11))) return SKEIN_AVX512;
+    return leaf_7_1() & (1u << 5) ? SKEIN_AVX512BF16 : SKEIN_AVX512VNNI;
 }
+
+static int has_avx_vnni(void) {
+    return highest() >= SKEIN_AVX2 && leaf_7_1() & (1u << 4);
+}
+
+int skein_has_amx_int8(void) {
+    unsigned a, b, c, d;
+    const uint64_t tiles = 3u << 17;
+    return highest() >= SKEIN_AVX2 && (saved_registers() & tiles) == tiles &&
+           __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & (1u << 25);
+}
+#elif defined(__aarch64__)
+static enum skein_level highest(void) { return SKEIN_FUSED; }
+static int has_avx_vnni(void) { return 0; }
+int skein_has_amx_int8(void) { return 0; }
 #else
 static enum skein_level highest(void) { return SKEIN_PLAIN; }
+static int has_avx_vnni(void) { return 0; }
+int skein_has_amx_int8(void) { return 0; }
 #endif
+
+int skein_has_level(enum skein_level level) {
+    if (level <= SKEIN_FUSED) return 1;
+    return level == SKEIN_AVXVNNI ? has_avx_vnni() : level <= highest();
+}
 
 /* Racing threads would compute and store the same number. */
 static int chosen = -1;
@@ -42,8 +71,8 @@ enum skein_level skein_level(void) {
 }
 
 enum skein_level skein_use_level(enum skein_level level) {
-    const enum skein_level most = highest();
-    if (level > most) level = most;
-    __atomic_store_n(&chosen, (int)level, __ATOMIC_RELAXED);
-    return level;
+    int use = level > SKEIN_AVX512BF16 ? SKEIN_AVX512BF16 : (int)level;
+    while (!skein_has_level((enum skein_level)use)) use--;
+    __atomic_store_n(&chosen, use, __ATOMIC_RELAXED);
+    return (enum skein_level)use;
 }

@@ -5,7 +5,7 @@
 #define SKEIN_BODY "elementwise_body.h"
 #include "elementwise_levels.h"
 
-int skein_elementwise_fused(void) { return skein_level() >= SKEIN_AVX2; }
+int skein_elementwise_fused(void) { return skein_level() >= SKEIN_FUSED; }
 
 float skein_exponential(enum skein_level level, float x) {
     return SKEIN_AT(level, exponential)(x);

@@ -3,7 +3,7 @@
 
    Included once per level (no guard) with
      FN(name)      the name of a function at this level
-     SKEIN_FUSED   1: multiply-add rounds once; 0: a multiplication and an addition
+     SKEIN_FUSES   1: multiply-add rounds once; 0: a multiplication and an addition
      SKEIN_ZMM     1: sixteen lanes are one register, with mask registers
      SKEIN_BF16    1: there is an instruction that rounds to bf16
    A vector is two registers of AVX2, four of SSE2 or NEON: the order of every sum is the same. */
@@ -106,7 +106,7 @@ INLINE void FN(put_bf16)(uint16_t *x, f32x16 v, size_t n) {
 
 /* a * b + c */
 INLINE f32x16 FN(fma)(f32x16 a, f32x16 b, f32x16 c) {
-#if SKEIN_FUSED
+#if SKEIN_FUSES
     return __builtin_elementwise_fma(a, b, c);
 #else
     return a * b + c;

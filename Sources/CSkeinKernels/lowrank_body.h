@@ -8,7 +8,7 @@
 #define EXPAND_ROWS 3
 #define OUTER_CHUNKS 3
 #define OUTER_RANKS 8
-#elif SKEIN_FUSED
+#elif SKEIN_FUSES
 #define REDUCE_ROWS 1
 #define REDUCE_RANKS 4
 #define EXPAND_ROWS 1

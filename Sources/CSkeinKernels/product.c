@@ -39,7 +39,6 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
-#if defined(__x86_64__)
 /* What is packed after the panel before `column`, while `tiles` pass over that panel; nothing at
    the end of a row of panels. */
 static struct ahead next_panel(
@@ -105,13 +104,23 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
         *(v16u *)(out + (i + 8) * SKEIN_PRODUCT_COLUMNS) = odd;
     }
 }
-#endif
 
 #define LEVEL plain
 #define LANES 4
 #define ROWS 4
 #define WIDE 0
 #define FUSED 0
+#include "product_body.h"
+
+#define LEVEL fused
+#define LANES 4
+#if defined(__aarch64__)
+#define ROWS 12
+#else
+#define ROWS 4
+#endif
+#define WIDE 0
+#define FUSED 1
 #include "product_body.h"
 
 #if defined(__x86_64__)
@@ -138,23 +147,30 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
 void skein_multiply(enum skein_level level, const struct skein_product *product, float *scratch) {
     if (product->rows == 0 || product->n == 0) return;
 #if defined(__x86_64__)
-    if (level >= SKEIN_AVX512) product_avx512(product, scratch);
-    else if (level >= SKEIN_AVX2) product_avx2(product, scratch);
-    else __builtin_trap();
-#else
-    (void)level, (void)scratch;
-    __builtin_trap();
+    if (level >= SKEIN_AVX512) {
+        product_avx512(product, scratch);
+        return;
+    }
+    if (level >= SKEIN_AVX2) {
+        product_avx2(product, scratch);
+        return;
+    }
 #endif
+    if (level < SKEIN_FUSED) __builtin_trap();
+    product_fused(product, scratch);
 }
 
 void skein_multiply_panel(enum skein_level level, const struct skein_panel *panel) {
     struct ahead nothing = {0};
 #if defined(__x86_64__)
-    if (level >= SKEIN_AVX512) panel_avx512(panel, &nothing);
-    else if (level >= SKEIN_AVX2) panel_avx2(panel, &nothing);
-    else panel_plain(panel, &nothing);
-#else
-    (void)level;
-    panel_plain(panel, &nothing);
+    if (level >= SKEIN_AVX512) {
+        panel_avx512(panel, &nothing);
+        return;
+    }
+    if (level >= SKEIN_AVX2) {
+        panel_avx2(panel, &nothing);
+        return;
+    }
 #endif
+    (level >= SKEIN_FUSED ? panel_fused : panel_plain)(panel, &nothing);
 }

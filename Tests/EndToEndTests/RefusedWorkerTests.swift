@@ -251,7 +251,7 @@ struct RefusedWorkerTests {
     @Test(
         "in fp32 a processor with AVX2 is as welcome as one with AVX-512, and the hash is the same",
         .enabled(
-            if: [.avx512, .avx512bf16].contains(ProcessorLevel.current),
+            if: [.avx512, .avx512vnni, .avx512bf16].contains(ProcessorLevel.current),
             "needs a processor with AVX-512"))
     func mixedProcessors() throws {
         try FaultBench.withCluster { cluster in

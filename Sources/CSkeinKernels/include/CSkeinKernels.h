@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "elementwise.h"
 #include "int8.h"
+#include "int8_product.h"
 #include "lowrank.h"
 #include "matvec.h"
 #include "memory.h"

@@ -2,20 +2,30 @@
 #define SKEIN_CPU_H
 
 /* What this processor offers and the system can save on a thread switch. Each level includes those
-   below it. Kernels are chosen only by `level >= ...`, so that a new level takes the best kernel
-   below it until it has its own. */
+   below it, except that AVX-512 does not include AVX-VNNI. Kernels are chosen only by
+   `level >= ...`, so that a new level takes the best kernel below it until it has its own. */
 enum skein_level {
-    SKEIN_PLAIN = 0,      /* what every machine has */
-    SKEIN_AVX2 = 1,       /* AVX2, FMA, F16C */
-    SKEIN_AVX512 = 2,     /* AVX-512 F, BW, DQ, VL */
-    SKEIN_AVX512BF16 = 3, /* and VDPBF16PS */
+    SKEIN_PLAIN = 0,      /* what every machine has; a multiply-add rounds twice */
+    SKEIN_FUSED = 1,      /* a multiply-add rounds once: Arm; elsewhere by fmaf, slowly */
+    SKEIN_AVX2 = 2,       /* AVX2, FMA, F16C */
+    SKEIN_AVXVNNI = 3,    /* and VPDPBUSD of 256 bits */
+    SKEIN_AVX512 = 4,     /* AVX-512 F, BW, DQ, VL */
+    SKEIN_AVX512VNNI = 5, /* and VPDPBUSD of 512 bits */
+    SKEIN_AVX512BF16 = 6, /* and VDPBF16PS */
 };
 
 /* The level in use: the highest that the machine has, or a lower one that was asked for. */
 enum skein_level skein_level(void);
 
-/* Asks for a lower level, for tests and comparisons; not while kernels run. A level that the
-   machine does not have is lowered to the highest that it has, which is returned. */
+/* Whether the machine can run a level's kernels; SKEIN_FUSED always can. */
+int skein_has_level(enum skein_level level);
+
+/* Asks for another level, for tests and comparisons; not while kernels run. A level that the
+   machine does not have is lowered to the highest below it that it has, which is returned. */
 enum skein_level skein_use_level(enum skein_level level);
+
+/* Whether the processor has the AMX units for int8 and the system saves their registers. No kernel
+   uses them. */
+int skein_has_amx_int8(void);
 
 #endif

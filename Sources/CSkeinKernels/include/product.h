@@ -11,14 +11,14 @@
    K is cut into blocks (skein_product_depth). A block's sum is one chain of multiplications and
    additions over k upwards that starts at zero; the blocks' sums are added to y (beta 1) or to one
    another, first to last: shorter chains, smaller errors. An element's bits depend on its own row
-   of x, its own column of w, y and K alone, not on R or N. From SKEIN_AVX2 on a step of a chain is a
+   of x, its own column of w, y and K alone, not on R or N. From SKEIN_FUSED on a step of a chain is a
    fused multiply-add, and all levels give the same bits; SKEIN_PLAIN rounds twice. (BLAS promises
    none of this: its bits change with R, and with the processor.)
 
-   w goes through scratch in panels of 32 columns that stay in the second-level cache while all rows
+   w goes through scratch in panels of 64 columns that stay in the second-level cache while all rows
    of x pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication").
    While one panel is in use, the next is fetched. Rows of x are used in place, unless they are a
-   multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first-level cache. */
+   multiple of 4 KiB apart: the rows of a tile would share one set of the first-level cache. */
 
 enum {
     SKEIN_PRODUCT_COLUMNS = 64,
@@ -51,7 +51,7 @@ struct skein_product {
     int accumulate; /* whether sums are added to y */
 };
 
-/* From SKEIN_AVX2 on; nobody calls it below, where OpenBLAS computes. */
+/* From SKEIN_FUSED on; nobody calls it below, where OpenBLAS computes. */
 void skein_multiply(enum skein_level level, const struct skein_product *product, float *scratch);
 
 /* One block, K of any size, with w in groups of 16 columns: w(k, n) at w[n / 16 * group_w + k *

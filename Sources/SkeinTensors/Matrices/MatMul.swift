@@ -3,7 +3,7 @@ import CSkeinOpenBLAS
 
 /// Matrix products, C = op(A) op(B) or C += op(A) op(B), row-major, in fp32 on the calling thread.
 ///
-/// With fused multiply-add (AVX2, AVX-512) our own kernel computes
+/// With fused multiply-add (AVX2, AVX-512, Arm) our own kernel computes
 /// (CSkeinKernels/include/product.h): an element of C is a sum of chains of fused multiply-adds
 /// over k, so its bits depend only on its row of A and column of B, on every such processor. With
 /// AVX-512 it is also 4 to 20 % faster than OpenBLAS, which does not know that B is a weight; with
@@ -45,7 +45,7 @@ package struct MatMul {
     package static var isOwn: Bool { isOwn(at: skein_level()) }
 
     private static func isOwn(at level: skein_level) -> Bool {
-        level.rawValue >= SKEIN_AVX2.rawValue
+        level.rawValue >= SKEIN_FUSED.rawValue
     }
 
     /// Shapes and ranges:

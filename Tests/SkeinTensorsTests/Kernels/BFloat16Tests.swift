@@ -147,6 +147,6 @@ import Testing
             x, weight: wide, inverse: inverse, tokens: rows, width: columns, into: nil, bf16: &b16)
         #expect(own(a16) == a.map(Self.nearest))
         #expect(own(b16) == own(a16))
-        #expect(isMultiplyAddFused == (skein_level().rawValue >= SKEIN_AVX2.rawValue))
+        #expect(isMultiplyAddFused == (skein_level().rawValue >= SKEIN_FUSED.rawValue))
     }
 }

@@ -98,7 +98,7 @@ import Testing
                 let error = CentralDifference.relativeError(got.map(Double.init), wanted)
                 #expect(error < 1e-5, "\(level) part \(part) seed \(Self.seed)")
             }
-            if level.rawValue >= SKEIN_AVX2.rawValue {
+            if level.rawValue >= SKEIN_FUSED.rawValue {
                 if let fused {
                     for part in 0..<3 {
                         let same = own[part].map(\.bitPattern) == fused[part].map(\.bitPattern)

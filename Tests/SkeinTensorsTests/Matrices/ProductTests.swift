@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Levels whose products are our own.
-    private static let levels = Levels.all.filter { $0.rawValue >= SKEIN_AVX2.rawValue }
+    private static let levels = KernelLevel.fused
 
     /// 0 ..< k as it is cut.
     private static func blocks(_ k: Int) -> [Range<Int>] {

@@ -1,0 +1,101 @@
+#ifndef SKEIN_INT8_PRODUCT_H
+#define SKEIN_INT8_PRODUCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* Products with frozen weights in 8-bit integers: y[R, N] = beta y + x[R, K] P[K, N].
+
+   Both factors are quantized: x[r, k] = s[r] q[r, k] and P[k, n] = t[n] p[k, n] with integers between
+   -127 and 127, so that y[r, n] = s[r] t[n] sum over k of q[r, k] p[k, n]. The sum is an integer
+   below 2^31 and exact, in whichever order it is added up: all levels, and every processor, give the
+   same bits.
+
+   K is cut into pieces (skein_int8_piece), of which each has a scale s of its own in each row. y takes
+   them first to last, each with one fused multiply-add (one multiplication for the first, if nothing
+   is accumulated) by s[r] t[n], which was rounded once.
+
+   P is packed once, in panels of 64 columns, one behind the other: for each four k 64 columns x 4
+   bytes, p + 128. K is padded to a multiple of 4 and N to one of 64. VPDPBUSD multiplies unsigned by
+   signed bytes: it gives sum (p + 128) q, from which 128 sum q is subtracted, which the rows of x
+   know. 255 x 127 x 8192 is below 2^28. */
+
+enum {
+    SKEIN_INT8_COLUMNS = 64,
+    /* The most k of a piece. */
+    SKEIN_INT8_PIECE = 8192,
+};
+
+/* Bytes of a panel of P[K, N]. */
+static inline size_t skein_int8_panel(size_t k) { return (k + 3) / 4 * 4 * SKEIN_INT8_COLUMNS; }
+
+/* Bytes of a packed P[K, N]. */
+static inline size_t skein_int8_bytes(size_t k, size_t n) {
+    return (n + SKEIN_INT8_COLUMNS - 1) / SKEIN_INT8_COLUMNS * skein_int8_panel(k);
+}
+
+/* Pieces of K. */
+static inline size_t skein_int8_pieces(size_t k) {
+    return (k + SKEIN_INT8_PIECE - 1) / SKEIN_INT8_PIECE;
+}
+
+/* Bytes from one row of quantized x to the next: whole cache lines, and not a multiple of 4 KiB. */
+static inline size_t skein_int8_stride(size_t k) {
+    const size_t stride = (k + 63) / 64 * 64;
+    return stride % 4096 == 0 ? stride + 64 : stride;
+}
+
+/* Quantizes x[rows, k], of which each number is first multiplied by factors[k], unless that is NULL.
+
+   With a = max |x| of a row's piece: scale = a / 127, q = x (127 / a) rounded to the nearest, ties to
+   even. A piece whose a is below 2^-100 becomes zeros with the scale 0; one with NaN or infinity gets
+   the scale NaN. With a second term, q2 = 254 (x (127 / a) - q), rounded likewise: scale (q + q2 / 254)
+   is x with 16 bits.
+
+   q [rows, `stride`]: bytes, zeros up to the next multiple of 4. second: NULL, or q2 likewise.
+   scales [rows, pieces]; sums [rows, pieces]: 128 sum of q; second_sums: of q2. */
+struct skein_int8_rows {
+    int8_t *q, *second;
+    size_t stride;
+    float *scales;
+    int32_t *sums, *second_sums;
+};
+
+void skein_int8_quantize(
+    enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t k,
+    const float *factors, const struct skein_int8_rows *out);
+
+/* Packs `count` columns of P from rows w[count, k], `stride` apart, into the panels that start at p, a
+   multiple of 64 columns from the first one. scales [count] receives t: the largest |w| of a row,
+   over 127; rounding is that of `skein_int8_quantize`. A row with NaN or infinity gets the scale NaN.
+   codes [k padded to 4] is scratch. */
+void skein_int8_pack_columns(
+    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint8_t *p,
+    float *scales, int8_t *codes);
+
+/* Packs `count` rows of P, w[count, n], into all panels, `panel` bytes apart; p points at the first
+   row's four k in the first panel. scales [count] receives the rows' scales, which belong to k here:
+   x is multiplied by them before it is quantized. codes [4, n padded to 4] is scratch; a count that 4 does not
+   divide is padded. */
+void skein_int8_pack_rows(
+    enum skein_level level, const float *w, size_t stride, size_t count, size_t n, uint8_t *p,
+    size_t panel, float *scales, int8_t *codes);
+
+struct skein_int8_product {
+    const struct skein_int8_rows *x;
+    const uint8_t *p; /* the first column's panel */
+    size_t panel;     /* bytes from one panel to the next */
+    const float *scales; /* t, [n]; NULL: 1 */
+    float *y;
+    size_t stride_y; /* floats from one row of y to the next */
+    size_t rows, k, n;
+    int accumulate;
+};
+
+/* Reads x, p and, to accumulate, y; writes y. With a second term, a piece's is added after the first,
+   by s[r] / 254 t[n]. */
+void skein_int8_multiply(enum skein_level level, const struct skein_int8_product *product);
+
+#endif

@@ -1,0 +1,94 @@
+#pragma STDC FP_CONTRACT OFF
+
+#include "CSkeinKernels.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#pragma clang diagnostic ignored "-Wpsabi"
+
+enum { COLUMNS = SKEIN_INT8_COLUMNS };
+
+/* Some rows of one piece by one panel. */
+struct tile {
+    const int8_t *x;
+    size_t stride_x;
+    const uint8_t *p;
+    size_t depth; /* groups of four k */
+    const float *scales_x;
+    const int32_t *sums;
+    size_t step; /* from one row's scale and sum to the next one's */
+    float factor;
+    const float *scales_p;
+    float *y;
+    size_t stride_y;
+    int accumulate;
+};
+
+#define LEVEL fused
+#if defined(__x86_64__)
+#define MADD
+#define BYTES 16
+#define ROWS 3
+#define VECTORS 2
+#endif
+#include "int8_product_body.h"
+
+#if defined(__x86_64__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#define LEVEL avx2
+#define MADD
+#define BYTES 32
+#define ROWS 3
+#define VECTORS 4
+#include "int8_product_body.h"
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,avxvnni"))), apply_to = function)
+#define LEVEL avxvnni
+#define DOT _mm256_dpbusd_avx_epi32
+#define BYTES 32
+#define ROWS 6
+#define VECTORS 2
+#include "int8_product_body.h"
+#pragma clang attribute pop
+
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma"))), apply_to = function)
+#define LEVEL avx512
+#define MADD
+#define BYTES 64
+#define ROWS 6
+#define VECTORS 4
+#include "int8_product_body.h"
+#pragma clang attribute pop
+
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma"))), \
+    apply_to = function)
+#define LEVEL avx512vnni
+#define DOT _mm512_dpbusd_epi32
+#define BYTES 64
+#define ROWS 6
+#define VECTORS 4
+#include "int8_product_body.h"
+#pragma clang attribute pop
+#endif
+
+typedef void multiply(const struct skein_int8_product *);
+
+void skein_int8_multiply(enum skein_level level, const struct skein_int8_product *product) {
+    if (product->rows == 0 || product->n == 0) return;
+    multiply *at = multiply_fused;
+#if defined(__x86_64__)
+    if (level >= SKEIN_AVX512VNNI) at = multiply_avx512vnni;
+    else if (level >= SKEIN_AVX512) at = multiply_avx512;
+    else if (level >= SKEIN_AVXVNNI) at = multiply_avxvnni;
+    else if (level >= SKEIN_AVX2) at = multiply_avx2;
+#endif
+    (void)level;
+    at(product);
+}
