@@ -241,19 +241,19 @@ static void LOCAL(multiply)(const struct skein_int8_product *product) {
             const size_t first = piece * SKEIN_INT8_PIECE, rest = product->k - first;
             const size_t k = rest < SKEIN_INT8_PIECE ? rest : SKEIN_INT8_PIECE;
             struct tile t = {
-                .x = product->x->q + first, .stride_x = product->x->stride,
+                .x = product->x.q + first, .stride_x = product->x.stride,
                 .p = product->p + column / COLUMNS * product->panel + first * COLUMNS,
                 .depth = (k + 3) / 4,
-                .scales_x = product->x->scales + piece, .sums = product->x->sums + piece,
+                .scales_x = product->x.scales + piece, .sums = product->x.sums + piece,
                 .step = pieces, .factor = 1,
                 .scales_p = product->scales == NULL ? NULL : product->scales + column,
                 .y = product->y + column, .stride_y = product->stride_y,
                 .accumulate = product->accumulate || piece > 0,
             };
             LOCAL(panel)(t, product->rows, columns);
-            if (product->x->second == NULL) continue;
-            t.x = product->x->second + first;
-            t.sums = product->x->second_sums + piece;
+            if (product->x.second == NULL) continue;
+            t.x = product->x.second + first;
+            t.sums = product->x.second_sums + piece;
             t.factor = 1 / 254.f;
             t.accumulate = 1;
             LOCAL(panel)(t, product->rows, columns);

@@ -10,13 +10,18 @@ void skein_int8_quantize(
     SKEIN_AT(level, int8_quantize)(x, stride_x, rows, k, factors, out);
 }
 
+void skein_int8_codes(
+    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
+    size_t stride_codes, float *scales) {
+    for (size_t r = 0; r < count; r++)
+        scales[r] = SKEIN_AT(level, int8_codes)(w + r * stride, k, codes + r * stride_codes);
+}
+
 void skein_int8_pack_columns(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint8_t *p,
-    float *scales, int8_t *codes) {
+    const int8_t *codes, size_t stride, size_t count, size_t k, uint8_t *p) {
     const size_t panel = skein_int8_panel(k), groups = (k + 3) / 4;
-    for (size_t c = 0; c < count; c++) {
+    for (size_t c = 0; c < count; c++, codes += stride) {
         uint8_t *out = p + c / SKEIN_INT8_COLUMNS * panel + c % SKEIN_INT8_COLUMNS * 4;
-        scales[c] = SKEIN_AT(level, int8_codes)(w + c * stride, k, codes);
         for (size_t i = 0; i < groups; i++, out += 4 * SKEIN_INT8_COLUMNS) {
             uint32_t four;
             memcpy(&four, codes + 4 * i, 4);
@@ -26,26 +31,31 @@ void skein_int8_pack_columns(
     }
 }
 
+/* Four rows of codes side by side, for one panel. */
+static void interleave(
+    const int8_t *restrict a, const int8_t *restrict b, const int8_t *restrict c,
+    const int8_t *restrict d, size_t columns, uint8_t *restrict out) {
+    for (size_t i = 0; i < columns; i++) {
+        const uint32_t four = (uint32_t)(uint8_t)a[i] | (uint32_t)(uint8_t)b[i] << 8 |
+                              (uint32_t)(uint8_t)c[i] << 16 | (uint32_t)(uint8_t)d[i] << 24;
+        const uint32_t shifted = four ^ 0x80808080;
+        memcpy(out + 4 * i, &shifted, 4);
+    }
+}
+
 void skein_int8_pack_rows(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t n, uint8_t *p,
-    size_t panel, float *scales, int8_t *codes) {
-    const size_t row = (n + 3) / 4 * 4;
+    const int8_t *codes, size_t stride, size_t count, size_t n, uint8_t *p, size_t panel) {
+    static const int8_t zeros[SKEIN_INT8_COLUMNS];
     for (size_t i = 0; i < count; i += 4, p += 4 * SKEIN_INT8_COLUMNS) {
-        for (size_t j = 0; j < 4; j++) {
-            if (i + j < count) {
-                scales[i + j] = SKEIN_AT(level, int8_codes)(
-                    w + (i + j) * stride, n, codes + j * row);
-            } else {
-                memset(codes + j * row, 0, n);
-            }
-        }
         for (size_t column = 0; column < n; column += SKEIN_INT8_COLUMNS) {
             const size_t left = n - column;
-            const size_t columns = left < SKEIN_INT8_COLUMNS ? left : SKEIN_INT8_COLUMNS;
-            uint8_t *restrict out = p + column / SKEIN_INT8_COLUMNS * panel;
-            const int8_t *restrict in = codes + column;
-            for (size_t c = 0; c < columns; c++)
-                for (size_t j = 0; j < 4; j++) out[4 * c + j] = (uint8_t)in[j * row + c] ^ 0x80;
+            const int8_t *rows[4];
+            for (size_t j = 0; j < 4; j++)
+                rows[j] = i + j < count ? codes + (i + j) * stride + column : zeros;
+            interleave(
+                rows[0], rows[1], rows[2], rows[3],
+                left < SKEIN_INT8_COLUMNS ? left : SKEIN_INT8_COLUMNS,
+                p + column / SKEIN_INT8_COLUMNS * panel);
         }
     }
 }

@@ -95,12 +95,15 @@ extension Recipe {
         case topk
     }
 
-    /// Precision of multiplying by the frozen weights; all else is fp32. `bf16` takes about half
-    /// the time on processors that multiply it (AVX512-BF16).
+    /// Precision of multiplying by the frozen weights; all else is fp32.
     public enum Compute: String, Sendable, CaseIterable {
         case fp32
-        /// Weights and inputs are rounded to bfloat16, sums stay fp32.
+        /// Weights and inputs are rounded to bfloat16, sums stay fp32. Takes about half the time on
+        /// AMD's processors with AVX512-BF16, and no less on Intel's.
         case bf16
+        /// Weights and inputs are quantized to 8-bit integers, sums are exact: the fastest where a
+        /// processor has VNNI, and the same bits on every processor.
+        case int8
     }
 
     /// How numbers that enter the lowest adapted block are taken on.

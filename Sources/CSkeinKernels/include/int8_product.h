@@ -67,26 +67,28 @@ void skein_int8_quantize(
     enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t k,
     const float *factors, const struct skein_int8_rows *out);
 
-/* Packs `count` columns of P from rows w[count, k], `stride` apart, into the panels that start at p, a
-   multiple of 64 columns from the first one. scales [count] receives t: the largest |w| of a row,
-   over 127; rounding is that of `skein_int8_quantize`. A row with NaN or infinity gets the scale NaN.
-   codes [k padded to 4] is scratch. */
-void skein_int8_pack_columns(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint8_t *p,
-    float *scales, int8_t *codes);
+/* Rows of weights w[count, k] as codes [count, k padded with zeros to a multiple of 4], `stride_codes`
+   apart, a multiple of 4. scales [count] receives t: the largest |w| of a row, over 127; rounding is
+   that of `skein_int8_quantize`. A row with NaN or infinity becomes zeros with the scale NaN. */
+void skein_int8_codes(
+    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
+    size_t stride_codes, float *scales);
 
-/* Packs `count` rows of P, w[count, n], into all panels, `panel` bytes apart; p points at the first
-   row's four k in the first panel. scales [count] receives the rows' scales, which belong to k here:
-   x is multiplied by them before it is quantized. codes [4, n padded to 4] is scratch; a count that 4 does not
-   divide is padded. */
+/* Packs `count` columns of P, given as rows of codes [count, k], into the panels that start at p, of
+   which the first column is a multiple of 64. For P = W^T. */
+void skein_int8_pack_columns(
+    const int8_t *codes, size_t stride, size_t count, size_t k, uint8_t *p);
+
+/* Packs `count` rows of P, codes [count, n], into all panels, `panel` bytes apart; p points at the
+   first row's four k in the first panel. A count that 4 does not divide is padded. The rows' scales
+   belong to k here: x is multiplied by them before it is quantized. For P = W. */
 void skein_int8_pack_rows(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t n, uint8_t *p,
-    size_t panel, float *scales, int8_t *codes);
+    const int8_t *codes, size_t stride, size_t count, size_t n, uint8_t *p, size_t panel);
 
 struct skein_int8_product {
-    const struct skein_int8_rows *x;
-    const uint8_t *p; /* the first column's panel */
-    size_t panel;     /* bytes from one panel to the next */
+    struct skein_int8_rows x;
+    const uint8_t *p;    /* the first column's panel */
+    size_t panel;        /* bytes from one panel to the next */
     const float *scales; /* t, [n]; NULL: 1 */
     float *y;
     size_t stride_y; /* floats from one row of y to the next */

@@ -48,7 +48,7 @@ package struct HostOptions: OptionTable {
             + "429")
     package let threads = Option.threads(in: Self.machine)
     package let compute = Option<ComputeType>(
-        "compute", .choice, default: "fp32", in: Self.machine,
+        "compute", .choice(of: [.fp32, .bf16]) { $0.rawValue }, default: "fp32", in: Self.machine,
         "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
             + "with bf16 instructions")
     package let guesses = Option(

@@ -61,7 +61,7 @@ package struct GenerateBench {
         let vocabulary = model.configuration.vocabularySize
         let prompt = (0..<promptTokens).map { Int32((1000 + 37 * $0) % vocabulary) }
         let memory = MemoryRead(byteCount: bytesPerToken, team: team)
-        let kind: MatMulTally.Kind = compute == .fp32 ? .single : .packed
+        let kind = MatMulTally.Kind(compute)
         let operations = RegisterPeak.run(kind) * threads * Self.passes
         var result = GenerateResult(
             compute: compute, promptTokens: promptTokens, tokens: tokens, threads: threads,

@@ -36,12 +36,12 @@ package struct KernelBench {
                 let replay = try ProductReplay([product])
                 let way = product.transposedB ? "forward" : "backward"
                 return Kernel(
-                    name: "\(product.kind == .single ? "fp32" : "bf16") \(part) \(way)",
+                    name: "\(product.kind.computeName) \(part) \(way)",
                     size: "\(product.m) x \(product.n) x \(product.k)",
                     limit: .products(operations: replay.operations, product.kind),
                     run: { replay.run() })
             }
-            let wide = try [MatMulTally.Kind.single, .packed].flatMap { kind in
+            let wide = try [MatMulTally.Kind.single, .packed, .quantized].flatMap { kind in
                 try shapes.flatMap { part, rows, outputs, inputs in
                     [
                         try kernel(

@@ -22,7 +22,7 @@ struct ProductReplay: Sendable {
         var operations: Int { 2 * m * n * k * count }
 
         fileprivate var sortKey: [Int] {
-            [m, n, k, transposedA ? 1 : 0, transposedB ? 1 : 0, kind == .packed ? 1 : 0]
+            [m, n, k, transposedA ? 1 : 0, transposedB ? 1 : 0, kind.rawValue]
         }
     }
 
@@ -34,6 +34,8 @@ struct ProductReplay: Sendable {
     private let rounded: FloatBuffer
     /// op(B) by its shape, for products in bf16.
     private let packed: [[Int]: PackedMatrix]
+    /// op(B) by its shape, for products in int8.
+    private let quantized: [[Int]: QuantizedWeight]
 
     /// Makes operands for one thread.
     ///
@@ -45,7 +47,9 @@ struct ProductReplay: Sendable {
         c = Operands.buffer(products.reduce(0) { max($0, $1.m * $1.n) }, stream: 2)
         rounded = FloatBuffer(
             count: products.reduce(0) {
-                max($0, RoundedRows.bytes(rows: $1.m, columns: $1.k) / 4)
+                max(
+                    $0, RoundedRows.bytes(rows: $1.m, columns: $1.k) / 4,
+                    QuantizedRows.bytes(rows: $1.m, columns: $1.k) / 4)
             })
         var packed: [[Int]: PackedMatrix] = [:]
         for product in products
@@ -55,6 +59,18 @@ struct ProductReplay: Sendable {
             packed[[product.k, product.n]] = matrix
         }
         self.packed = packed
+        var quantized: [[Int]: QuantizedWeight] = [:]
+        for product in products
+        where product.kind == .quantized && quantized[[product.k, product.n]] == nil {
+            let weight = try QuantizedWeight(outputs: product.n, inputs: product.k)
+            let codes = FloatBuffer(
+                count: QuantizedWeight.codeBytes(rows: product.n, inputs: product.k) / 4)
+            codes.base.withMemoryRebound(to: Int8.self, capacity: 4 * codes.count) {
+                weight.pack(b.base, first: 0, count: product.n, codes: $0)
+            }
+            quantized[[product.k, product.n]] = weight
+        }
+        self.quantized = quantized
     }
 
     /// The counted products, sorted so that equal ones follow each other.
@@ -88,6 +104,10 @@ struct ProductReplay: Sendable {
                 run(product, matrix)
                 continue
             }
+            if let weight = quantized[[product.k, product.n]], product.kind == .quantized {
+                run(product, weight)
+                continue
+            }
             for _ in 0..<product.count {
                 matMul(
                     m: product.m, n: product.n, k: product.k,
@@ -106,6 +126,36 @@ struct ProductReplay: Sendable {
             in: rounded.base)
         for _ in 0..<product.count {
             matrix.multiply(x, into: c.base, stride: product.n)
+        }
+    }
+
+    private func run(_ product: Product, _ weight: QuantizedWeight) {
+        let x = QuantizedRows(
+            quantizing: a.base, stride: product.k, rows: product.m, columns: product.k,
+            in: rounded.base)
+        for _ in 0..<product.count {
+            weight.forward(
+                rows: 0..<product.n, x, into: c.base, stride: product.n, accumulating: false)
+        }
+    }
+}
+
+extension MatMulTally.Kind {
+    /// What computes the products with weights.
+    init(_ compute: ComputeType) {
+        switch compute {
+        case .fp32: self = .single
+        case .bf16: self = .packed
+        case .int8: self = .quantized
+        }
+    }
+
+    /// As `--compute` has it.
+    var computeName: String {
+        switch self {
+        case .single, .thin: ComputeType.fp32.rawValue
+        case .packed: ComputeType.bf16.rawValue
+        case .quantized: ComputeType.int8.rawValue
         }
     }
 }

@@ -96,7 +96,7 @@ package struct StepBench {
         let head = model.configuration.headDimension
         let wide = counts.filter { $0.key.isOfWeights(headDimension: head) }
         let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
-        let kind: MatMulTally.Kind = configuration.compute == .fp32 ? .single : .packed
+        let kind = MatMulTally.Kind(configuration.compute)
         var trainer = BenchedTrainer(
             configuration, engine: engine, shape: shape, threads: computing)
         _ = try trainer.step(microBatches)

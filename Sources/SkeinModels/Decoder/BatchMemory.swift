@@ -97,7 +97,7 @@ struct BatchMemory {
     let normed: UnsafeMutablePointer<Float>
     /// [T, F], or the same as bf16 with padded rows.
     let activated: UnsafeMutablePointer<Float>
-    /// [T, widest] with padded rows, for bf16: the input of the next product.
+    /// [T, widest] with padded rows, for bf16 and int8: the input of the next product.
     let rounded: UnsafeMutablePointer<UInt16>
     /// [R, widest], B or its gradient transposed.
     let transposed: UnsafeMutablePointer<Float>
@@ -121,7 +121,7 @@ struct BatchMemory {
     let reducedGradient: UnsafeMutablePointer<Float>
     /// [T, widest], gradients times gains; only with magnitudes.
     let scaledGradient: UnsafeMutablePointer<Float>
-    /// [R, widest] with padded rows: A for a bf16 weight; only with magnitudes.
+    /// [R, widest] with padded rows: A for a bf16 or int8 weight; only with magnitudes.
     let roundedA: UnsafeMutablePointer<UInt16>
     let edges: EdgeMemory
 
@@ -149,7 +149,7 @@ struct BatchMemory {
         let keep = size.training && !size.checkpointing
         let rank = size.adapter?.configuration.largestRank ?? 0
         let usesMagnitudes = size.adapter?.configuration.usesMagnitudes ?? false
-        let isSingle = size.compute == .fp32
+        let isSingle = size.compute != .bf16
         let perBlock = isSingle ? t * forward : 0
         let rounded = isSingle ? 0 : RoundedRows.bytes(rows: t, columns: forward) / 2
         let perShared = isSingle ? 0 : t * forward
@@ -210,8 +210,7 @@ struct BatchMemory {
         }
         normed = arena.take(t * width)
         activated = arena.take(max(t * forward, (rounded + 1) / 2))
-        self.rounded = arena.takeHalves(
-            isSingle ? 0 : RoundedRows.bytes(rows: t, columns: widest) / 2)
+        self.rounded = arena.takeHalves(Self.operandBytes(size, widest: widest) / 2)
         transposed = arena.take(rank * widest)
         attention = arena.take(
             designs.indices.reduce(0) { most, layer in
@@ -241,7 +240,27 @@ struct BatchMemory {
         reducedGradient = arena.take(backward * t * rank)
         scaledGradient = arena.take(usesMagnitudes ? backward * t * widest : 0)
         roundedA = arena.takeHalves(
-            usesMagnitudes && !isSingle ? RoundedRows.bytes(rows: rank, columns: widest) / 2 : 0)
+            usesMagnitudes ? Self.inputBytes(size.compute, rows: rank, columns: widest) / 2 : 0)
         edges = EdgeMemory(size, &arena)
+    }
+
+    /// Bytes of rows as the frozen weights take them, if not as Float.
+    private static func inputBytes(_ compute: ComputeType, rows: Int, columns: Int) -> Int {
+        switch compute {
+        case .fp32: 0
+        case .bf16: RoundedRows.bytes(rows: rows, columns: columns)
+        case .int8: QuantizedRows.bytes(rows: rows, columns: columns)
+        }
+    }
+
+    /// Bytes of the input of the next product; with int8 also of the gradient of some logits.
+    private static func operandBytes(_ size: BatchSize, widest: Int) -> Int {
+        let bytes = inputBytes(size.compute, rows: size.tokens, columns: widest)
+        guard size.compute == .int8 else { return bytes }
+        return max(
+            bytes,
+            QuantizedRows.bytes(
+                rows: min(size.lossRows, DecoderWorkspace.headRows),
+                columns: min(size.model.vocabularySize, DecoderWorkspace.headPanel)))
     }
 }

@@ -175,7 +175,9 @@ struct DecoderPass {
     var model: ModelConfiguration { decoder.model }
     var tokens: Int { batch.tokens.count }
     var compute: ComputeType { decoder.weights.compute }
-    var tools: WeightMatrix.Tools { WeightMatrix.Tools(matMul: matMul, scratch: memory.weights) }
+    var tools: WeightMatrix.Tools {
+        WeightMatrix.Tools(matMul: matMul, scratch: memory.weights, quantized: memory.rounded)
+    }
 
     /// The kept activations of a layer, or the one set that all layers share.
     func block(_ layer: Int) -> BatchMemory.Block { memory.block(layer) }

@@ -25,7 +25,7 @@ extension DecoderPass {
             let out = kept.attended + start * queryWidth
             let logSumExp = kept.logSumExp + start * model.headCount
             switch compute {
-            case .fp32:
+            case .fp32, .int8:
                 Attention(shape).forward(
                     q: q, k: k, v: v, tokens: count, out: out, logSumExp: logSumExp,
                     scratch: memory.attention, matMul: matMul)
@@ -52,7 +52,7 @@ extension DecoderPass {
             let dOut = memory.attendedGradient + start * queryWidth
             let logSumExp = kept.logSumExp + start * model.headCount
             switch compute {
-            case .fp32:
+            case .fp32, .int8:
                 Attention(shape).backward(
                     q: q, k: k, v: v, out: out, dOut: dOut, logSumExp: logSumExp, tokens: count,
                     dq: dq, dk: dk, dv: dv, scratch: memory.attention, matMul: matMul)

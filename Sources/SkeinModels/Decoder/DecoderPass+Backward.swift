@@ -35,7 +35,7 @@ extension DecoderPass {
         let rows = upperRows(layer)
         if has(.down, layer) {
             switch compute {
-            case .fp32:
+            case .fp32, .int8:
                 activation(layer).forward(
                     gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
                     into: memory.activated)
@@ -49,7 +49,7 @@ extension DecoderPass {
         // Without adapters, the gradients in between are not needed as Float.
         let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
         back(
-            .down, layer, dy, needsGate ? operand(dy, rows: rows, columns: model.width) : nil,
+            .down, layer, dy, needsGate ? gradientOperand(dy, rows: rows, columns: model.width) : nil,
             x: memory.activated, dx: memory.gateGradient, accumulating: false,
             rounded: isRounded ? roundedActivationGradient : nil, gradient)
         guard needsGate else { return }
@@ -133,7 +133,7 @@ extension DecoderPass {
         let dy = branchGradient(layer, vectors.afterAttention, kept.attentionBranch, rows: rows)
         back(
             .output, layer, dy,
-            needsAttention ? operand(dy, rows: rows, columns: model.width) : nil,
+            needsAttention ? gradientOperand(dy, rows: rows, columns: model.width) : nil,
             x: outputInput(layer), dx: memory.attendedGradient, accumulating: false, gradient)
         guard needsAttention else { return }
         if isTrimmed(layer) {
@@ -152,7 +152,7 @@ extension DecoderPass {
         for (module, dy, columns) in inputs {
             back(
                 module, layer, dy,
-                isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: x,
+                isLowest ? nil : gradientOperand(dy, rows: tokens, columns: columns), x: x,
                 dx: memory.normedGradient, accumulating: module != .query, gradient)
         }
         if !isLowest { addGradient(of: input) }
@@ -174,7 +174,7 @@ extension DecoderPass {
             dy = projection.unscaled(dy, magnitude, dm: gradient + offset)
             // What was rounded is the gradient before it was scaled.
             operand = operand.map { _ in
-                self.operand(dy, rows: projection.rows, columns: projection.weight.rows)
+                gradientOperand(dy, rows: projection.rows, columns: projection.weight.rows)
             }
         }
         projection.backward(

@@ -34,10 +34,11 @@ extension DecoderPass {
     ) -> Operand {
         let columns = model.feedForwardWidth
         switch compute {
-        case .fp32:
+        case .fp32, .int8:
             activation(layer).forward(
                 gate: kept.gate, up: kept.up, count: rows * columns, into: memory.activated)
-            return .single(memory.activated)
+            // Few of these numbers are large: 8 bits of the largest are too few for the others.
+            return operand(memory.activated, rows: rows, columns: columns, terms: .two)
         case .bf16:
             activation(layer).forward(
                 gate: kept.roundedGate, up: kept.roundedUp, rows: rows, columns: columns,
@@ -58,7 +59,7 @@ extension DecoderPass {
         let count = rows * columns
         let activation = activation(layer)
         switch compute {
-        case .fp32:
+        case .fp32, .int8:
             activation.backward(
                 da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
                 du: memory.upGradient)

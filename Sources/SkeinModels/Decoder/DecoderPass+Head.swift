@@ -111,17 +111,17 @@ extension DecoderPass {
                 rounded.map { .rounded($0[columns: panel]) }
                 ?? .single(memory.logits + panel.lowerBound)
             decoder.weights.head.backward(
-                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
+                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, terms: .two, into: out,
                 accumulating: panel.lowerBound > 0, tools: tools)
         }
         addHeadAdapterInput(rows, to: out)
     }
 
-    /// The logits' gradients as bf16, in the same memory; nil with fp32.
+    /// The logits' gradients as bf16, in the same memory; nil unless that is computed with.
     private func roundedLogits(_ rows: Int) -> RoundedRows? {
-        compute == .fp32
-            ? nil
-            : RoundedRows(replacing: memory.logits, rows: rows, columns: model.vocabularySize)
+        compute == .bf16
+            ? RoundedRows(replacing: memory.logits, rows: rows, columns: model.vocabularySize)
+            : nil
     }
 
     /// The vocabulary in pieces of fixed height: resident and streamed heads give equal bits.
@@ -169,8 +169,12 @@ extension DecoderPass {
         x.update(repeating: 0, count: end * columns)
     }
 
-    /// x as the frozen weights take it: unchanged, or rounded in `memory.rounded`.
-    func operand(_ x: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
+    /// x as the frozen weights take it: unchanged, or rounded or quantized in `memory.rounded`.
+    ///
+    /// `terms`: by how many integers a number is quantized.
+    func operand(
+        _ x: UnsafePointer<Float>, rows: Int, columns: Int, terms: QuantizedRows.Terms = .one
+    ) -> Operand {
         switch compute {
         case .fp32: return .single(x)
         case .bf16:
@@ -178,7 +182,18 @@ extension DecoderPass {
                 RoundedRows(
                     rounding: x, stride: columns, rows: rows, columns: columns,
                     in: memory.rounded))
+        case .int8:
+            return .quantized(
+                QuantizedRows(
+                    quantizing: x, stride: columns, rows: rows, columns: columns, terms: terms,
+                    in: memory.rounded))
         }
+    }
+
+    /// A gradient as the frozen weights take it. It is quantized by the weight, whose scales it is
+    /// multiplied with before.
+    func gradientOperand(_ dy: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
+        compute == .int8 ? .single(dy) : operand(dy, rows: rows, columns: columns)
     }
 
     /// Numbers that are already rounded, [rows, F].

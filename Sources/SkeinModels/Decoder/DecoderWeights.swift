@@ -5,7 +5,7 @@ import SkeinTensors
 
 /// How the frozen weights are held while they are used.
 package enum WeightResidence: String, Sendable, CaseIterable {
-    /// All of them in memory: as fp32, or as bf16 packed for both directions.
+    /// All of them in memory: as fp32, or as bf16 or int8 packed for both directions.
     case resident
     /// As stored in the mapped file; each matrix is dequantized when a product needs it.
     case streamed
@@ -49,11 +49,12 @@ package struct DecoderWeights: Sendable {
     ) throws {
         let configuration = model.configuration
         let design = configuration.design
-        guard compute == .fp32 || configuration.feedForwardWidth.isMultiple(of: 2) else {
+        Engine.prepare(compute)
+        guard compute != .bf16 || configuration.feedForwardWidth.isMultiple(of: 2) else {
             throw FormatError.unsupported(
                 path: model.path, field: "feed_forward_length",
                 found: String(configuration.feedForwardWidth),
-                supported: "even numbers, or --compute fp32")
+                supported: "even numbers, or --compute fp32 or int8")
         }
         var loader = WeightLoader(residence: residence, compute: compute)
         var blocks: [Block] = []
@@ -75,7 +76,7 @@ package struct DecoderWeights: Sendable {
         case .fp32:
             embedding = try loader.add(table)
             head = tied ? embedding : try loader.add(model.tensor(design.names.head))
-        case .bf16:
+        case .bf16, .int8:
             // A step reads as many rows as it has tokens: the mapped file is fast enough.
             embedding = WeightMatrix(streaming: table, compute: compute)
             head = try loader.add(tied ? table : model.tensor(design.names.head))

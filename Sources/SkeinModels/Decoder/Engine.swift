@@ -25,9 +25,11 @@ package enum Engine {
             case .fp32 where MatMul.isOwn: "fp32"
             case .fp32: "fp32 \(library)"
             case .bf16: "bf16 \(PackedMatrix.kernelName)"
+            case .int8: "int8"
             }
+        let isFused = compute == .int8 || isMultiplyAddFused
         return "skein-engine \(version); \(products); "
-            + (isMultiplyAddFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
+            + (isFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
             + (model?.newlyReadRopeFactor.map { ", linear \($0)" } ?? "")
             + (model?.newlyReadRopeTheta.map { ", theta \($0)" } ?? "")
     }
@@ -37,7 +39,13 @@ package enum Engine {
     /// - Parameter compute: of the frozen weights.
     /// - Returns: false where a library multiplies.
     package static func rowsAreIndependent(_ compute: ComputeType) -> Bool {
-        compute == .bf16 || MatMul.isOwn
+        compute != .fp32 || MatMul.isOwn
+    }
+
+    /// Makes ready what a compute type needs of the process: with int8 every processor multiplies and
+    /// adds in one rounding, in software if it must. Call before anything is computed with it.
+    static func prepare(_ compute: ComputeType) {
+        if compute == .int8 && ProcessorLevel.current == .plain { ProcessorLevel.fused.use() }
     }
 
     /// Name, version and core type: OpenBLAS's bits depend on them.

@@ -90,8 +90,17 @@ extension LoRALinear {
 
     /// Rows of A as the frozen weight takes them.
     private func operand(_ a: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
-        guard weight.isRounded else { return .single(a) }
-        return .rounded(
-            RoundedRows(rounding: a, stride: columns, rows: rows, columns: columns, in: roundedA))
+        switch weight.input {
+        case .single: .single(a)
+        case .rounded:
+            .rounded(
+                RoundedRows(
+                    rounding: a, stride: columns, rows: rows, columns: columns, in: roundedA))
+        case .quantized:
+            .quantized(
+                QuantizedRows(
+                    quantizing: a, stride: columns, rows: rows, columns: columns, terms: .two,
+                    in: roundedA))
+        }
     }
 }

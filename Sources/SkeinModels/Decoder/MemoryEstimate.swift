@@ -66,7 +66,7 @@ package struct MemoryEstimate: Sendable, Equatable {
         }
     }
 
-    /// The base model: in fp32 or packed bf16 when resident; its mapped file when streamed.
+    /// The base model: in fp32 or packed bf16 or int8 when resident; its mapped file when streamed.
     package let weights: Int
     /// Activations and scratch of one training thread.
     package let workspace: Int
@@ -154,13 +154,18 @@ extension ModelConfiguration {
 
     /// Bytes of all weights when resident.
     package func residentBytes(_ compute: ComputeType) -> Int {
-        guard compute == .bf16 else { return 4 * parameterCount }
+        func bytes(_ outputs: Int, _ inputs: Int) -> Int {
+            compute == .int8
+                ? QuantizedWeight.bytes(outputs: outputs, inputs: inputs)
+                : PackedWeight.bytes(rows: outputs, columns: inputs)
+        }
+        guard compute != .fp32 else { return 4 * parameterCount }
         let blocks = design.blocks.reduce(0) { sum, block in
             block.projections.reduce(sum + 4 * vectorCount(block)) {
-                $0 + PackedWeight.bytes(rows: $1.outputs, columns: $1.inputs)
+                $0 + bytes($1.outputs, $1.inputs)
             }
         }
-        return blocks + PackedWeight.bytes(rows: vocabularySize, columns: width)
+        return blocks + bytes(vocabularySize, width)
     }
 
     /// Floats of the largest piece that a streamed pass dequantizes at once.
@@ -170,6 +175,7 @@ extension ModelConfiguration {
             switch compute {
             case .fp32: inputs * outputs
             case .bf16: StreamedProduct(outputs: outputs, inputs: inputs).scratchBytes / 4
+            case .int8: StreamedQuantizedProduct(outputs: outputs, inputs: inputs).scratchBytes / 4
             }
         }
         return design.blocks.reduce(floats(panel.inputs, panel.outputs)) { most, block in

@@ -9,6 +9,7 @@ struct WeightLoader {
     private enum Target {
         case single(FloatBuffer)
         case packed(PackedWeight)
+        case quantized(QuantizedWeight)
     }
 
     /// Rows that are dequantized at once; small enough that they stay in the cache for packing.
@@ -39,6 +40,10 @@ struct WeightLoader {
             let weight = try PackedWeight(rows: view.rows, columns: view.columns)
             pending.append((view, .packed(weight)))
             return WeightMatrix(.packed(weight), rows: view.rows, columns: view.columns)
+        case .int8:
+            let weight = try QuantizedWeight(outputs: view.rows, inputs: view.columns)
+            pending.append((view, .quantized(weight)))
+            return WeightMatrix(.quantized(weight), rows: view.rows, columns: view.columns)
         }
     }
 
@@ -59,6 +64,9 @@ struct WeightLoader {
         let isWanted = Atomic<Bool>(true)
         BriefThreads.perform(lanes) { lane in
             let scratch = FloatBuffer(count: Self.pieceRows * widest)
+            let codes = FloatBuffer(
+                count: compute == .int8
+                    ? QuantizedWeight.codeBytes(rows: Self.pieceRows, inputs: widest) / 4 : 0)
             for index in stride(from: lane, to: pieces.count, by: lanes) {
                 guard isWanted.load(ordering: .relaxed) else { return }
                 let (view, target, rows) = pieces[index]
@@ -69,6 +77,12 @@ struct WeightLoader {
                 case .packed(let weight):
                     view.dequantize(rows: rows, into: scratch.base)
                     weight.pack(rows: rows, from: scratch.base)
+                case .quantized(let weight):
+                    view.dequantize(rows: rows, into: scratch.base)
+                    codes.base.withMemoryRebound(to: Int8.self, capacity: 4 * codes.count) {
+                        weight.pack(
+                            scratch.base, first: rows.lowerBound, count: rows.count, codes: $0)
+                    }
                 }
                 if !progress(view.byteCount / view.rows * rows.count) {
                     isWanted.store(false, ordering: .relaxed)

@@ -14,7 +14,14 @@ package struct WeightMatrix: Sendable {
         case packed(PackedWeight)
         /// Dequantized and packed to bf16 for each product.
         case packing(TensorView)
+        /// 8-bit integers, packed once for both directions.
+        case quantized(QuantizedWeight)
+        /// Dequantized, and quantized to 8-bit integers, for each product.
+        case quantizing(TensorView)
     }
+
+    /// What its products take as input.
+    enum Input { case single, rounded, quantized }
 
     package let rows: Int
     package let columns: Int
@@ -28,16 +35,20 @@ package struct WeightMatrix: Sendable {
 
     /// A matrix that is made ready for each use, in the caller's scratch.
     init(streaming view: TensorView, compute: ComputeType) {
-        self.init(
-            compute == .fp32 ? .streamed(view) : .packing(view), rows: view.rows,
-            columns: view.columns)
+        let storage: Storage =
+            switch compute {
+            case .fp32: .streamed(view)
+            case .bf16: .packing(view)
+            case .int8: .quantizing(view)
+            }
+        self.init(storage, rows: view.rows, columns: view.columns)
     }
 
-    /// Whether it takes bf16 inputs.
-    var isRounded: Bool {
+    var input: Input {
         switch storage {
-        case .resident, .streamed: false
-        case .packed, .packing: true
+        case .resident, .streamed: .single
+        case .packed, .packing: .rounded
+        case .quantized, .quantizing: .quantized
         }
     }
 
@@ -46,10 +57,14 @@ package struct WeightMatrix: Sendable {
         let matMul: MatMul
         /// Room for a weight that is not resident.
         let scratch: UnsafeMutablePointer<Float>
+        /// Room for a gradient that an int8 weight quantizes.
+        let quantized: UnsafeMutableRawPointer
 
-        /// Adds a bf16 product to a benchmark's tally.
-        fileprivate func count(m: Int, n: Int, k: Int) {
-            matMul.tally?.add(MatMulTally.Shape(kind: .packed, m: m, n: n, k: k))
+        /// Adds a product that `matMul` does not compute to a benchmark's tally.
+        fileprivate func count(
+            _ kind: MatMulTally.Kind = .packed, m: Int, n: Int, k: Int
+        ) {
+            matMul.tally?.add(MatMulTally.Shape(kind: kind, m: m, n: n, k: k))
         }
     }
 
@@ -89,8 +104,21 @@ package struct WeightMatrix: Sendable {
                 let first = range.lowerBound + $0.lowerBound
                 view.dequantize(rows: first..<first + $0.count, into: $1)
             }
+        case (.quantized(let weight), .quantized(let x)):
+            tools.count(.quantized, m: tokens, n: range.count, k: columns)
+            weight.forward(
+                rows: range, x, into: y, stride: strideY, accumulating: accumulating,
+                place: tools.matMul.place)
+        case (.quantizing(let view), .quantized(let x)):
+            tools.count(.quantized, m: tokens, n: range.count, k: columns)
+            StreamedQuantizedProduct(outputs: range.count, inputs: columns).forward(
+                x, into: y, stride: strideY, accumulating: accumulating, scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
         default:
-            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+            preconditionFailure("a weight takes inputs of its own type")
         }
     }
 
@@ -108,12 +136,13 @@ package struct WeightMatrix: Sendable {
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - dy: [T, range.count]; rows of floats are `strideDY` apart.
+    ///   - terms: by how many integers an int8 weight quantizes dy.
     ///   - dx: [T, columns].
     ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
     ///     from a bf16 weight when not accumulating; dx is scratch then.
     func backward(
         rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
-        into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        terms: QuantizedRows.Terms = .one, into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, dy) {
@@ -144,8 +173,22 @@ package struct WeightMatrix: Sendable {
                 _ = RoundedRows(
                     rounding: dx, stride: columns, rows: tokens, columns: columns, in: rounded)
             }
+        case (.quantized(let weight), .single(let dy)):
+            tools.count(.quantized, m: tokens, n: columns, k: range.count)
+            weight.backward(
+                rows: range, dy, strideDY: strideDY, tokens: tokens, terms: terms, into: dx,
+                accumulating: accumulating, scratch: tools.quantized, place: tools.matMul.place)
+        case (.quantizing(let view), .single(let dy)):
+            tools.count(.quantized, m: tokens, n: columns, k: range.count)
+            StreamedQuantizedProduct(outputs: range.count, inputs: columns).backward(
+                dy, strideDY: strideDY, tokens: tokens, terms: terms, into: dx,
+                accumulating: accumulating, quantized: tools.quantized, scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
         default:
-            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+            preconditionFailure("a weight takes gradients of its own type")
         }
     }
 
@@ -154,9 +197,9 @@ package struct WeightMatrix: Sendable {
         switch storage {
         case .resident(let buffer):
             out.update(from: buffer.base + row * columns, count: columns)
-        case .streamed(let view), .packing(let view):
+        case .streamed(let view), .packing(let view), .quantizing(let view):
             view.dequantize(rows: row..<(row + 1), into: out)
-        case .packed:
+        case .packed, .quantized:
             preconditionFailure("rows are not read back from a packed matrix")
         }
     }
@@ -168,4 +211,6 @@ package enum Operand {
     case single(UnsafePointer<Float>)
     /// bf16.
     case rounded(RoundedRows)
+    /// 8-bit integers.
+    case quantized(QuantizedRows)
 }

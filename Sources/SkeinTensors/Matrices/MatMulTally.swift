@@ -3,11 +3,13 @@ import CSkeinKernels
 /// How many products of which shape ran: the work of a step. One per thread.
 package final class MatMulTally {
     /// What computes a product.
-    package enum Kind: Sendable {
+    package enum Kind: Int, Sendable {
         /// `MatMul`, fp32.
         case single
         /// `PackedMatrix`, bf16.
         case packed
+        /// `QuantizedWeight`, 8-bit integers.
+        case quantized
         /// `LowRank`, fp32.
         case thin
     }
@@ -65,6 +67,7 @@ package enum RegisterPeak {
         switch kind {
         case .single, .thin: skein_peak_fp32(skein_level(), rounds)
         case .packed: skein_peak_bf16(skein_level(), rounds)
+        case .quantized: skein_peak_int8(skein_level(), rounds)
         }
     }
 }

@@ -1,0 +1,159 @@
+import CSkeinKernels
+import SkeinBasics
+
+/// A frozen matrix W [outputs, inputs] in 8-bit integers with a scale for each row, packed for both
+/// directions of a pass: y = x W^T and dx = dy W.
+///
+/// Sums of integers are exact, so an element's bits are a function of its row of x, of W and of what y
+/// held, on every processor: they do not depend on the other rows, on instructions, or on how a range
+/// of columns was cut. W becomes s q with q between -127 and 127, an error of up to 1/254 of a row's
+/// largest number; the gradient takes W as it was quantized, and the quantization of x for the
+/// identity (straight-through).
+///
+/// `@unchecked Sendable`: only `pack` writes it, before any product reads it, and threads that pack at
+/// the same time write disjoint pieces.
+package final class QuantizedWeight: @unchecked Sendable {
+    package let outputs: Int
+    package let inputs: Int
+    /// Replaces the process's level in tests.
+    private let level: skein_level?
+    private let forward: UnsafeMutablePointer<UInt8>
+    private let backward: UnsafeMutablePointer<UInt8>
+    /// [outputs].
+    private let scales: FloatBuffer
+
+    /// Memory that `pack` fills.
+    ///
+    /// - Throws: `PackedMatrixError` when memory cannot be allocated.
+    package convenience init(outputs: Int, inputs: Int) throws {
+        try self.init(outputs: outputs, inputs: inputs, level: nil)
+    }
+
+    init(outputs: Int, inputs: Int, level: skein_level?) throws {
+        precondition(outputs > 0 && inputs > 0)
+        self.outputs = outputs
+        self.inputs = inputs
+        self.level = level
+        let ahead = skein_int8_bytes(inputs, outputs)
+        let back = skein_int8_bytes(outputs, inputs)
+        guard let forward = skein_bf16_allocate(ahead) else {
+            throw PackedMatrixError.noMemory(bytes: ahead)
+        }
+        guard let backward = skein_bf16_allocate(back) else {
+            skein_bf16_free(forward)
+            throw PackedMatrixError.noMemory(bytes: back)
+        }
+        self.forward = forward.bindMemory(to: UInt8.self, capacity: ahead)
+        self.backward = backward.bindMemory(to: UInt8.self, capacity: back)
+        scales = FloatBuffer(count: outputs)
+    }
+
+    deinit {
+        skein_bf16_free(forward)
+        skein_bf16_free(backward)
+    }
+
+    /// Bytes of both directions and the scales.
+    package static func bytes(outputs: Int, inputs: Int) -> Int {
+        skein_int8_bytes(inputs, outputs) + skein_int8_bytes(outputs, inputs) + 4 * outputs
+    }
+
+    /// Bytes of scratch that `pack` needs for `count` rows.
+    package static func codeBytes(rows count: Int, inputs: Int) -> Int {
+        count * codeStride(inputs)
+    }
+
+    static func codeStride(_ inputs: Int) -> Int { (inputs + 3) / 4 * 4 }
+
+    /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats.
+    ///
+    /// Pieces may come in any order and from several threads. `first` is a multiple of 64, and so is
+    /// `count` except for the last piece of W. `codes`: `codeBytes(rows:inputs:)` of scratch.
+    package func pack(
+        _ w: UnsafePointer<Float>, first: Int, count: Int, codes: UnsafeMutablePointer<Int8>
+    ) {
+        precondition(first % 64 == 0 && (count % 64 == 0 || first + count == outputs))
+        precondition(first >= 0 && count >= 0 && first + count <= outputs)
+        let stride = Self.codeStride(inputs)
+        skein_int8_codes(
+            level ?? currentLevel(), w, inputs, count, inputs, codes, stride, scales.base + first)
+        skein_int8_pack_columns(codes, stride, count, inputs, columns(from: first))
+        skein_int8_pack_rows(
+            codes, stride, count, inputs, backward + first * 64, skein_int8_panel(outputs))
+    }
+
+    /// y = x W^T, or y += it, for rows `range` of W.
+    ///
+    /// - Parameters:
+    ///   - range: of W's rows; starts and (but at the end of W) ends at multiples of 64.
+    ///   - x: [T, inputs].
+    ///   - y: [T, range.count], `stride` floats from one row to the next.
+    ///   - accumulating: whether y is added to.
+    ///   - place: The calling thread's, if others may help.
+    package func forward(
+        rows range: Range<Int>, _ x: QuantizedRows, into y: UnsafeMutablePointer<Float>,
+        stride: Int, accumulating: Bool, place: WorkSharing.Place? = nil
+    ) {
+        precondition(x.columns == inputs && stride >= range.count && range.upperBound <= outputs)
+        precondition(range.lowerBound % 64 == 0)
+        let product = skein_int8_product(
+            x: x.kernel, p: columns(from: range.lowerBound), panel: skein_int8_panel(inputs),
+            scales: scales.base + range.lowerBound, y: y, stride_y: stride, rows: x.rows,
+            k: inputs, n: range.count, accumulate: accumulating ? 1 : 0)
+        Self.multiply(product, level ?? currentLevel(), place)
+    }
+
+    /// dx = dy W, or dx += it, for rows `range` of W.
+    ///
+    /// - Parameters:
+    ///   - range: of W's rows; starts at a multiple of 64. Every 8,192 of them are quantized by
+    ///     themselves.
+    ///   - dy: [T, range.count], `strideDY` floats from one row to the next.
+    ///   - terms: by how many integers dy is quantized.
+    ///   - dx: [T, inputs].
+    ///   - accumulating: whether dx is added to.
+    ///   - scratch: `QuantizedRows.bytes(rows: tokens, columns: range.count, terms: terms)`.
+    ///   - place: The calling thread's, if others may help.
+    package func backward(
+        rows range: Range<Int>, _ dy: UnsafePointer<Float>, strideDY: Int, tokens: Int,
+        terms: QuantizedRows.Terms, into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        scratch: UnsafeMutableRawPointer, place: WorkSharing.Place? = nil
+    ) {
+        precondition(range.lowerBound % 64 == 0 && range.upperBound <= outputs)
+        let level = level ?? currentLevel()
+        let rows = QuantizedRows(
+            quantizing: dy, stride: strideDY, rows: tokens, columns: range.count,
+            factors: scales.base + range.lowerBound, terms: terms, in: scratch, level: level)
+        let product = skein_int8_product(
+            x: rows.kernel, p: backward + range.lowerBound * 64, panel: skein_int8_panel(outputs),
+            scales: nil, y: dx, stride_y: inputs, rows: tokens, k: range.count, n: inputs,
+            accumulate: accumulating ? 1 : 0)
+        Self.multiply(product, level, place)
+    }
+
+    static func multiply(
+        _ product: skein_int8_product, _ level: skein_level, _ place: WorkSharing.Place?
+    ) {
+        var product = product
+        // Counted in the time of fp32: integers are some four times as fast.
+        let operations = product.rows * product.n * product.k / 2
+        guard let place, place.isWorthSharing(columns: product.n, operations: operations) else {
+            skein_int8_multiply(level, &product)
+            return
+        }
+        place.run(columns: product.n) { columns, _ in
+            let first = columns.lowerBound
+            var part = product
+            part.p += first / 64 * product.panel
+            part.scales = product.scales.map { $0 + first }
+            part.y += first
+            part.n = columns.count
+            skein_int8_multiply(level, &part)
+        }
+    }
+
+    /// Where the panel that starts at an output lies.
+    private func columns(from output: Int) -> UnsafeMutablePointer<UInt8> {
+        forward + output / 64 * skein_int8_panel(inputs)
+    }
+}
