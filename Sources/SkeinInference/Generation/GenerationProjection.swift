@@ -121,6 +121,8 @@ struct GenerationProjection: @unchecked Sendable {
                     panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
             case .rounded(let x):
                 weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+            case .quantized:
+                preconditionFailure("prompts are not quantized")
             }
         }
         if let bias {

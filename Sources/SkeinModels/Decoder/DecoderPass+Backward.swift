@@ -49,7 +49,8 @@ extension DecoderPass {
         // Without adapters, the gradients in between are not needed as Float.
         let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
         back(
-            .down, layer, dy, needsGate ? gradientOperand(dy, rows: rows, columns: model.width) : nil,
+            .down, layer, dy,
+            needsGate ? gradientOperand(dy, rows: rows, columns: model.width) : nil,
             x: memory.activated, dx: memory.gateGradient, accumulating: false,
             rounded: isRounded ? roundedActivationGradient : nil, gradient)
         guard needsGate else { return }

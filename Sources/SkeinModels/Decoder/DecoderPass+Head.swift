@@ -111,8 +111,8 @@ extension DecoderPass {
                 rounded.map { .rounded($0[columns: panel]) }
                 ?? .single(memory.logits + panel.lowerBound)
             decoder.weights.head.backward(
-                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, terms: .two, into: out,
-                accumulating: panel.lowerBound > 0, tools: tools)
+                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, terms: .two,
+                into: out, accumulating: panel.lowerBound > 0, tools: tools)
         }
         addHeadAdapterInput(rows, to: out)
     }

@@ -84,7 +84,7 @@ package final class QuantizedWeight: @unchecked Sendable {
 
     /// y = x W^T, or y += it, for rows `range` of W.
     ///
-    /// - Parameters:
+    /// Shapes and ranges:
     ///   - range: of W's rows; starts and (but at the end of W) ends at multiples of 64.
     ///   - x: [T, inputs].
     ///   - y: [T, range.count], `stride` floats from one row to the next.
@@ -105,7 +105,7 @@ package final class QuantizedWeight: @unchecked Sendable {
 
     /// dx = dy W, or dx += it, for rows `range` of W.
     ///
-    /// - Parameters:
+    /// Shapes and ranges:
     ///   - range: of W's rows; starts at a multiple of 64. Every 8,192 of them are quantized by
     ///     themselves.
     ///   - dy: [T, range.count], `strideDY` floats from one row to the next.
