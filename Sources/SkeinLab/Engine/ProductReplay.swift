@@ -60,13 +60,14 @@ struct ProductReplay: Sendable {
         }
         self.packed = packed
         var quantized: [[Int]: QuantizedWeight] = [:]
+        let numbers = b.base
         for product in products
         where product.kind == .quantized && quantized[[product.k, product.n]] == nil {
             let weight = try QuantizedWeight(outputs: product.n, inputs: product.k)
             let codes = FloatBuffer(
                 count: QuantizedWeight.codeBytes(rows: product.n, inputs: product.k) / 4)
             codes.base.withMemoryRebound(to: Int8.self, capacity: 4 * codes.count) {
-                weight.pack(b.base, first: 0, count: product.n, codes: $0)
+                weight.pack(numbers, first: 0, count: product.n, codes: $0)
             }
             quantized[[product.k, product.n]] = weight
         }
