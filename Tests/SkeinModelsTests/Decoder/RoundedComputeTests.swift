@@ -7,7 +7,7 @@ import Testing
 @testable import SkeinModels
 @testable import SkeinModelsTestSupport
 
-/// Products in bf16 beside those in fp32.
+/// Products in bf16 and int8 beside those in fp32.
 @Suite struct RoundedComputeTests {
     private func gradient(
         _ lora: LoRAConfiguration, compute: ComputeType, batch: PackedBatch,
@@ -25,25 +25,25 @@ import Testing
     }
 
     @Test(
-        "bf16 is near to fp32 and is not fp32",
+        "bf16 and int8 are near to fp32 and are not fp32",
         arguments: [
             TargetModule.allCases, [.query, .key, .value, .output], [.gate, .up], [.down],
-        ])
-    func near(targets: [TargetModule]) throws {
+        ], [(ComputeType.bf16, 0.05), (.int8, 0.1)])
+    func near(targets: [TargetModule], compute: (type: ComputeType, bound: Double)) throws {
         let lora = LoRAConfiguration(
             rank: 3, scale: 2, dropout: 0.1, targets: targets, layers: 0..<2)
         let batch = TinyDecoder.batch([20, 7, 70])
         let single = try gradient(lora, compute: .fp32, batch: batch)
-        let rounded = try gradient(lora, compute: .bf16, batch: batch)
+        let rounded = try gradient(lora, compute: compute.type, batch: batch)
         #expect(abs(rounded.loss.lossSum - single.loss.lossSum) < 5e-3 * single.loss.lossSum)
         #expect(rounded.loss.lossTokens == single.loss.lossTokens)
         #expect(rounded.gradient != single.gradient)
         let error = CentralDifference.relativeError(
             rounded.gradient.map(Double.init), single.gradient.map(Double.init))
-        #expect(error < 0.05, "relative L2 error \(error)")
+        #expect(error < compute.bound, "\(compute.type): relative L2 error \(error)")
     }
 
-    @Test("in bf16 no product of a gradient is left to fp32, in fp32 none to bf16")
+    @Test("in bf16 no product of a weight is left to fp32, in fp32 none to bf16")
     func kinds() throws {
         let lora = LoRAConfiguration(
             rank: 3, scale: 2, dropout: 0, targets: TargetModule.allCases, layers: 0..<2)
@@ -56,7 +56,12 @@ import Testing
                 of: TinyDecoder.batch([20, 7]), parameters: TinyDecoder.parameters(shape),
                 dropout: nil, workspace: DecoderWorkspace(tally: tally), into: &gradient)
             let kinds = Set(tally.counts.keys.map(\.kind))
-            #expect(kinds == [compute == .fp32 ? .single : .packed, .thin])
+            switch compute {
+            case .fp32: #expect(kinds == [.single, .thin])
+            case .bf16: #expect(kinds == [.packed, .thin])
+            // Attention is in fp32.
+            case .int8: #expect(kinds == [.single, .quantized, .thin])
+            }
         }
     }
 

@@ -1,0 +1,43 @@
+import SkeinTensors
+import Testing
+
+/// `--compute int8`: sums of integers are exact, so one hash holds whichever instructions a processor
+/// has.
+@Suite struct IntegerComputeTests {
+    private static let run = ["--compute", "int8"] + FaultBench.run
+
+    private static func shell(_ level: ProcessorLevel) -> String {
+        "SKEIN_CPU_LEVEL=\(level.rawValue) exec \"$@\""
+    }
+
+    @Test("one process gives one hash at every level, and however many threads and weights there are")
+    func levels() throws {
+        try Workbench.with { bench in
+            try bench.train("here", Self.run + ["--threads", "2", "--weights", "streamed"])
+            let expected = try bench.result(of: "here")
+            for level in ProcessorLevel.allCases {
+                let words = bench.trainWords(level.rawValue, Self.run + ["--threads", "1"])
+                let ending = try SkeinProcess.run(words, shell: Self.shell(level))
+                #expect(ending.status == 0, "\(level): \(ending.error)")
+                #expect(try bench.result(of: level.rawValue) == expected, "\(level)")
+            }
+            let inspected = try SkeinProcess.run(["inspect", bench.path("here")])
+            #expect(inspected.output.contains("int8"), "\(inspected.output)")
+        }
+    }
+
+    @Test("a cluster admits workers at any level, and ends with the hash of one process")
+    func mixedCluster() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.run)
+            let cluster = try ClusterHarness(bench, "run", Self.run)
+            for level in [ProcessorLevel.plain, .avx2, .avx512] {
+                try cluster.startWorker(
+                    level.rawValue, model: bench.model, shell: Self.shell(level))
+            }
+            try cluster.finish()
+            #expect(try bench.result(of: "run") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "run", steps: FaultBench.steps)
+        }
+    }
+}
