@@ -10,7 +10,7 @@ import Testing
         "SKEIN_CPU_LEVEL=\(level.rawValue) exec \"$@\""
     }
 
-    @Test("one process gives one hash at every level, and however many threads and weights there are")
+    @Test("one process gives one hash at every level, with any threads, and with streamed weights")
     func levels() throws {
         try Workbench.with { bench in
             try bench.train("here", Self.run + ["--threads", "2", "--weights", "streamed"])
