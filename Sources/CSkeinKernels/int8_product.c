@@ -12,16 +12,14 @@
 
 enum { COLUMNS = SKEIN_INT8_COLUMNS };
 
-/* Some rows of one piece by one panel. */
+/* Some rows of x by some columns of P. */
 struct tile {
     const int8_t *x;
     size_t stride_x;
     const uint8_t *p;
-    size_t depth; /* groups of four k */
-    const float *scales_x;
+    size_t groups, blocks; /* of four k, and of 64 */
+    const float *scales_x; /* rows `blocks` apart, like the sums */
     const int32_t *sums;
-    size_t step; /* from one row's scale and sum to the next one's */
-    float factor;
     const float *scales_p;
     float *y;
     size_t stride_y;
@@ -34,6 +32,9 @@ struct tile {
 #define BYTES 16
 #define ROWS 3
 #define VECTORS 2
+#else
+#define BYTES 16
+#define ROWS 1
 #endif
 #include "int8_product_body.h"
 

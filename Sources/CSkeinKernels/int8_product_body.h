@@ -3,61 +3,38 @@
      DOT      the instruction that adds four products of unsigned and signed bytes to each sum
      MADD     instead of DOT: bytes are widened to 16 bits, and pairs of products added
      BYTES    of a vector
-     ROWS     rows of a tile
-     VECTORS  vectors of sums of a tile's row
+     ROWS     rows of a tile, at most 6
+     VECTORS  vectors of sums of a tile's row; with MADD, an even number
    Without DOT and MADD, plain C. Sums are exact: no level can differ in them. */
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define LOCAL(name) JOIN(name, LEVEL)
 #define INLINE static inline __attribute__((always_inline))
-
-#ifdef BYTES
 #define LANES (BYTES / 4)
-#else
-#define LANES 4
-#endif
 
-/* y (+)= (sums - 128 sum of q) s t, for 64 columns or fewer of one row. */
-INLINE void LOCAL(finish)(
-    const struct tile *t, const int r, const int32_t *sums, const int count) {
-    const float scale = t->scales_x[(size_t)r * t->step] * t->factor;
-    const int32_t sum = t->sums[(size_t)r * t->step];
-    float *y = t->y + (size_t)r * t->stride_y;
-    typedef int32_t ints __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
-    typedef float floats __attribute__((vector_size(LANES * 4)));
-    typedef float unaligned __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
-    for (int c = 0; c < count; c += LANES) {
-        const floats exact = __builtin_convertvector(*(const ints *)(sums + c) - sum, floats);
-        floats factor = scale - (floats){};
-        if (t->scales_p != NULL) factor *= *(const unaligned *)(t->scales_p + c);
-        unaligned *out = (unaligned *)(y + c);
-        *out = t->accumulate ? __builtin_elementwise_fma(exact, factor, (floats)*out) : exact * factor;
-    }
-}
+typedef int32_t LOCAL(ints) __attribute__((vector_size(BYTES)));
+typedef float LOCAL(floats) __attribute__((vector_size(BYTES)));
+typedef float LOCAL(unaligned) __attribute__((vector_size(BYTES), aligned(4), may_alias));
 
 #if defined(DOT) || defined(MADD)
 #if BYTES == 64
 #define VECTOR __m512i
-#define ZERO _mm512_setzero_si512()
 #define LOAD(p) _mm512_loadu_si512(p)
-#define STORE(p, v) _mm512_storeu_si512(p, v)
 #define EVERYWHERE(x) _mm512_set1_epi32(x)
 #elif BYTES == 32
 #define VECTOR __m256i
-#define ZERO _mm256_setzero_si256()
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
-#define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 #define EVERYWHERE(x) _mm256_set1_epi32(x)
 #else
 #define VECTOR __m128i
-#define ZERO _mm_setzero_si128()
-#define STORE(p, v) _mm_storeu_si128((__m128i *)(p), v)
+#define EVERYWHERE(x) _mm_set1_epi32(x)
 #endif
 
 #ifdef DOT
 /* Columns of a tile: a vector has one sum for each four bytes. */
-enum { LOCAL(width) = VECTORS * BYTES / 4 };
+enum { LOCAL(width) = VECTORS * LANES };
+#define EXACT VECTORS
 
 INLINE void LOCAL(step)(
     const int R, VECTOR sum[][VECTORS], const int8_t *const x[], size_t stride, const uint8_t *p) {
@@ -73,9 +50,17 @@ INLINE void LOCAL(step)(
         for (int v = 0; v < VECTORS; v++) sum[r][v] = DOT(sum[r][v], row[v], one);
     }
 }
+
+/* What a row's sums start from; and sums of columns v LANES ... */
+INLINE VECTOR LOCAL(start)(int32_t sum) { return EVERYWHERE(-sum); }
+INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
+    (void)start;
+    return (LOCAL(ints))sum[v];
+}
 #else
-/* Sums of two products each; a vector has two for a column. */
-enum { LOCAL(width) = VECTORS * BYTES / 8 };
+/* Sums of two products each; two vectors have those of LANES columns. */
+enum { LOCAL(width) = VECTORS / 2 * LANES };
+#define EXACT (VECTORS / 2)
 
 INLINE void LOCAL(step)(
     const int R, VECTOR sum[][VECTORS], const int8_t *const x[], size_t stride, const uint8_t *p) {
@@ -116,21 +101,41 @@ INLINE void LOCAL(step)(
         }
     }
 }
+
+INLINE VECTOR LOCAL(start)(int32_t sum) {
+    (void)sum;
+    return (VECTOR){};
+}
+INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
+    const LOCAL(ints) a = (LOCAL(ints))sum[2 * v], b = (LOCAL(ints))sum[2 * v + 1];
+#if BYTES == 64
+    return __builtin_shufflevector(
+               a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
+           __builtin_shufflevector(
+               a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31) - start;
+#elif BYTES == 32
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
+           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15) - start;
+#else
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6) +
+           __builtin_shufflevector(a, b, 1, 3, 5, 7) - start;
+#endif
+}
 #endif
 
-INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
+/* Adds one block of up to 16 groups of four k to part[R, width]. */
+INLINE void LOCAL(block)(
+    const int R, const struct tile *t, size_t b, size_t groups, const int8_t *x[],
+    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
     VECTOR sum[ROWS][VECTORS];
+    const size_t stride = t->stride_x;
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
+        const VECTOR start = LOCAL(start)(t->sums[(size_t)r * t->blocks + b]);
 #pragma clang loop unroll(full)
-        for (int v = 0; v < VECTORS; v++) sum[r][v] = ZERO;
+        for (int v = 0; v < VECTORS; v++) sum[r][v] = start;
     }
-    const uint8_t *p = t->p;
-    const size_t stride = t->stride_x;
-    const int8_t *x[(ROWS + 2) / 3];
-    for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] = t->x + (size_t)i * 3 * stride;
-    size_t left = t->depth;
-    for (; left >= 4; left -= 4) {
+    for (; groups >= 4; groups -= 4) {
 #pragma clang loop unroll(full)
         for (size_t u = 0; u < 4; u++) {
             const int8_t *at[(ROWS + 2) / 3];
@@ -141,26 +146,71 @@ INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
         for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 16;
     }
 #pragma clang loop unroll(disable)
-    for (; left > 0; left--) {
+    for (; groups > 0; groups--) {
         LOCAL(step)(R, sum, x, stride, p);
         p += 4 * COLUMNS;
         for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4;
     }
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
-        int32_t sums[LOCAL(width)];
-#ifdef DOT
+        const size_t at = (size_t)r * t->blocks + b;
+        const LOCAL(floats) scale = t->scales_x[at] - (LOCAL(floats)){};
 #pragma clang loop unroll(full)
-        for (int v = 0; v < VECTORS; v++) STORE(sums + v * (BYTES / 4), sum[r][v]);
-#else
-        for (int v = 0; v < VECTORS; v++) {
-            int32_t pairs[BYTES / 4];
-            STORE(pairs, sum[r][v]);
-            for (int i = 0; i < BYTES / 8; i++)
-                sums[v * (BYTES / 8) + i] = pairs[2 * i] + pairs[2 * i + 1];
+        for (int v = 0; v < EXACT; v++) {
+            const LOCAL(floats) exact = __builtin_convertvector(
+                LOCAL(exact)(sum[r], v, t->sums[at]), LOCAL(floats));
+            part[r][v] = __builtin_elementwise_fma(exact, scale, part[r][v]);
         }
+    }
+}
+#else
+/* Plain C: four columns of one row at a time, as the processor's vectors have them. */
+#define EXACT 1
+#define VECTORS 1
+enum { LOCAL(width) = LANES };
+
+INLINE void LOCAL(block)(
+    const int R, const struct tile *t, size_t b, size_t groups, const int8_t *x[],
+    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    (void)R;
+    LOCAL(ints) sum = t->sums[b] - (LOCAL(ints)){};
+    sum = -sum;
+    for (; groups > 0; groups--, p += 4 * COLUMNS, x[0] += 4)
+        for (int c = 0; c < LANES; c++)
+            for (int k = 0; k < 4; k++) sum[c] += (int32_t)p[4 * c + k] * x[0][k];
+    const LOCAL(floats) scale = t->scales_x[b] - (LOCAL(floats)){};
+    part[0][0] = __builtin_elementwise_fma(
+        __builtin_convertvector(sum, LOCAL(floats)), scale, part[0][0]);
+}
 #endif
-        LOCAL(finish)(t, r, sums, LOCAL(width));
+
+/* y[R, width] (+)= (sum over blocks) t. The order of sums is the same for each R. */
+INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
+    LOCAL(floats) part[ROWS][EXACT];
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; r++) {
+#pragma clang loop unroll(full)
+        for (int v = 0; v < EXACT; v++) part[r][v] = (LOCAL(floats)){};
+    }
+    const int8_t *x[(ROWS + 2) / 3];
+    for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] = t->x + (size_t)i * 3 * t->stride_x;
+    const uint8_t *p = t->p;
+    enum { GROUPS = SKEIN_INT8_BLOCK / 4 };
+#pragma clang loop unroll(disable)
+    for (size_t b = 0; b < t->blocks; b++, p += GROUPS * 4 * COLUMNS) {
+        const size_t left = t->groups - b * GROUPS;
+        LOCAL(block)(R, t, b, left < GROUPS ? left : GROUPS, x, p, part);
+    }
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; r++) {
+#pragma clang loop unroll(full)
+        for (int v = 0; v < EXACT; v++) {
+            const LOCAL(floats) factor = *(const LOCAL(unaligned) *)(t->scales_p + v * LANES);
+            LOCAL(unaligned) *y = (LOCAL(unaligned) *)(t->y + (size_t)r * t->stride_y + v * LANES);
+            *y = t->accumulate
+                ? __builtin_elementwise_fma(part[r][v], factor, (LOCAL(floats))*y)
+                : part[r][v] * factor;
+        }
     }
 }
 
@@ -168,96 +218,57 @@ INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
     static __attribute__((noinline)) void LOCAL(tile_##R)(const struct tile *t) { \
         LOCAL(tile_of)(R, t); \
     }
-TILE(1) TILE(2) TILE(3)
+TILE(1)
+#if ROWS > 1
+TILE(2) TILE(3)
+#endif
 #if ROWS > 3
 TILE(4) TILE(5) TILE(6)
 #endif
 #undef TILE
 static void (*const LOCAL(tiles)[])(const struct tile *) = {
-    LOCAL(tile_1), LOCAL(tile_2), LOCAL(tile_3),
+    LOCAL(tile_1),
+#if ROWS > 1
+    LOCAL(tile_2), LOCAL(tile_3),
+#endif
 #if ROWS > 3
     LOCAL(tile_4), LOCAL(tile_5), LOCAL(tile_6),
 #endif
 };
-#else
-#define ROWS 1
-enum { LOCAL(width) = 16 };
 
-static void LOCAL(tile_1)(const struct tile *t) {
-    int32_t sums[16] = {0};
-    for (size_t i = 0; i < t->depth; i++) {
-        const uint8_t *p = t->p + i * 4 * COLUMNS;
-        const int8_t *x = t->x + 4 * i;
-        for (int c = 0; c < 16; c++)
-            for (int k = 0; k < 4; k++) sums[c] += (int32_t)p[4 * c + k] * x[k];
-    }
-    LOCAL(finish)(t, 0, sums, 16);
-}
-static void (*const LOCAL(tiles)[])(const struct tile *) = {LOCAL(tile_1)};
-#endif
-
-/* All rows of one piece and one term by one panel of up to 64 columns. */
-static void LOCAL(panel)(struct tile t, size_t rows, size_t columns) {
-    float narrow[ROWS * LOCAL(width)], scales[LOCAL(width)] = {0};
-    const float *all = t.scales_p;
-    float *const y = t.y;
-    const int8_t *const x = t.x;
-    const uint8_t *const p = t.p;
-    const size_t stride_y = t.stride_y;
-    const float *const scales_x = t.scales_x;
-    const int32_t *const sums = t.sums;
-    for (size_t column = 0; column < columns; column += LOCAL(width)) {
-        const size_t left = columns - column;
-        const int whole = left >= LOCAL(width);
-        const size_t count = whole ? LOCAL(width) : left;
-        t.p = p + 4 * column;
-        t.scales_p = all == NULL ? NULL : all + column;
-        if (all != NULL && !whole) {
-            memcpy(scales, all + column, count * sizeof *all);
-            t.scales_p = scales;
-        }
-        t.stride_y = whole ? stride_y : LOCAL(width);
-        for (size_t r = 0; r < rows; r += ROWS) {
-            const size_t some = rows - r < ROWS ? rows - r : ROWS;
-            float *out = y + r * stride_y + column;
-            t.x = x + r * t.stride_x;
-            t.scales_x = scales_x + r * t.step;
-            t.sums = sums + r * t.step;
-            t.y = whole ? out : narrow;
-            for (size_t i = 0; !whole && t.accumulate && i < some; i++)
-                memcpy(narrow + i * LOCAL(width), out + i * stride_y, count * sizeof *y);
-            LOCAL(tiles)[some - 1](&t);
-            for (size_t i = 0; !whole && i < some; i++)
-                memcpy(out + i * stride_y, narrow + i * LOCAL(width), count * sizeof *y);
-        }
+/* All rows by `columns` of a panel, `width` or fewer, which go through memory that is wide enough. */
+static void LOCAL(strip)(
+    const struct skein_int8_product *product, size_t column, size_t columns) {
+    float narrow[ROWS * LOCAL(width)], scales[LOCAL(width)];
+    for (size_t c = 0; c < LOCAL(width); c++)
+        scales[c] = product->scales == NULL || c >= columns ? 1 : product->scales[column + c];
+    const int whole = columns == LOCAL(width);
+    struct tile t = {
+        .stride_x = product->x.stride,
+        .p = product->p + column / COLUMNS * product->panel + column % COLUMNS * 4,
+        .groups = (product->k + 3) / 4, .blocks = skein_int8_blocks(product->k),
+        .scales_p = scales, .stride_y = whole ? product->stride_y : LOCAL(width),
+        .accumulate = product->accumulate,
+    };
+    for (size_t r = 0; r < product->rows; r += ROWS) {
+        const size_t some = product->rows - r < ROWS ? product->rows - r : ROWS;
+        float *y = product->y + r * product->stride_y + column;
+        t.x = product->x.q + r * t.stride_x;
+        t.scales_x = product->x.scales + r * t.blocks;
+        t.sums = product->x.sums + r * t.blocks;
+        t.y = whole ? y : narrow;
+        for (size_t i = 0; !whole && t.accumulate && i < some; i++)
+            memcpy(narrow + i * LOCAL(width), y + i * product->stride_y, columns * sizeof *y);
+        LOCAL(tiles)[some - 1](&t);
+        for (size_t i = 0; !whole && i < some; i++)
+            memcpy(y + i * product->stride_y, narrow + i * LOCAL(width), columns * sizeof *y);
     }
 }
 
 static void LOCAL(multiply)(const struct skein_int8_product *product) {
-    const size_t pieces = skein_int8_pieces(product->k);
-    for (size_t column = 0; column < product->n; column += COLUMNS) {
-        const size_t left = product->n - column, columns = left < COLUMNS ? left : COLUMNS;
-        for (size_t piece = 0; piece < pieces; piece++) {
-            const size_t first = piece * SKEIN_INT8_PIECE, rest = product->k - first;
-            const size_t k = rest < SKEIN_INT8_PIECE ? rest : SKEIN_INT8_PIECE;
-            struct tile t = {
-                .x = product->x.q + first, .stride_x = product->x.stride,
-                .p = product->p + column / COLUMNS * product->panel + first * COLUMNS,
-                .depth = (k + 3) / 4,
-                .scales_x = product->x.scales + piece, .sums = product->x.sums + piece,
-                .step = pieces, .factor = 1,
-                .scales_p = product->scales == NULL ? NULL : product->scales + column,
-                .y = product->y + column, .stride_y = product->stride_y,
-                .accumulate = product->accumulate || piece > 0,
-            };
-            LOCAL(panel)(t, product->rows, columns);
-            if (product->x.second == NULL) continue;
-            t.x = product->x.second + first;
-            t.sums = product->x.second_sums + piece;
-            t.factor = 1 / 254.f;
-            t.accumulate = 1;
-            LOCAL(panel)(t, product->rows, columns);
-        }
+    for (size_t column = 0; column < product->n; column += LOCAL(width)) {
+        const size_t left = product->n - column;
+        LOCAL(strip)(product, column, left < LOCAL(width) ? left : LOCAL(width));
     }
 }
 
@@ -265,15 +276,14 @@ static void LOCAL(multiply)(const struct skein_int8_product *product) {
 #undef JOIN
 #undef JOIN_
 #undef INLINE
+#undef LANES
 #undef LEVEL
 #undef DOT
 #undef MADD
 #undef BYTES
 #undef ROWS
 #undef VECTORS
+#undef EXACT
 #undef VECTOR
-#undef ZERO
 #undef LOAD
-#undef STORE
 #undef EVERYWHERE
-#undef LANES

@@ -39,85 +39,79 @@ INLINE float FN(int8_factor)(int32_t bits, float *scale) {
 /* 1.5 * 2^23: added to a number below 2^22, it leaves the nearest integer in the lowest bits. */
 #define SKEIN_ROUNDER 12582912.0f
 
+/* v, between -127 and 127, as integers q. */
+INLINE i32x16 FN(int8_near)(f32x16 v) {
+    return (i32x16)(v + SKEIN_ROUNDER) - (int32_t)0x4b400000;
+}
+
 INLINE void FN(int8_put)(int8_t *q, i32x16 level, size_t n) {
     const i8x16 narrow = __builtin_convertvector(level, i8x16);
     memcpy(q, &narrow, n);
 }
 
-/* v, between -127 and 127, as integers q, and, if there is a second term, 254 (v - q). */
-INLINE void FN(int8_chunk)(
-    f32x16 v, size_t n, int8_t *q, int8_t *second, i32x16 *sum, i32x16 *second_sum) {
-    const f32x16 shifted = v + SKEIN_ROUNDER;
-    const i32x16 level = (i32x16)shifted - (int32_t)0x4b400000;
-    *sum += level;
-    FN(int8_put)(q, level, n);
-    if (!second) return;
-    const f32x16 rest = (v - (shifted - SKEIN_ROUNDER)) * 254.0f;
-    const i32x16 more = (i32x16)(rest + SKEIN_ROUNDER) - (int32_t)0x4b400000;
-    *second_sum += more;
-    FN(int8_put)(second, more, n);
-}
-
-/* x factors factor [count] as integers; sums: of them, and of the second term's. */
-INLINE void FN(int8_row)(
-    const float *x, const float *factors, size_t count, float factor, int8_t *q, int8_t *second,
-    int32_t *sum, int32_t *second_sum) {
-    i32x16 sums = 0, second_sums = 0;
-    size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        const f32x16 v = FN(int8_get)(x + i, factors ? factors + i : NULL, 16) * factor;
-        FN(int8_chunk)(v, 16, q + i, second ? second + i : NULL, &sums, &second_sums);
+/* A block of `count` numbers; its scale. `sum`: 128 sum of q. */
+INLINE float FN(int8_block_of)(
+    const float *x, const float *factors, size_t count, int8_t *q, int32_t *sum) {
+    const i32x16 magnitude = 0x7fffffff;
+    f32x16 v[4];
+    i32x16 most = 0, sums = 0;
+    UNROLL for (size_t i = 0; i < 4; i++) {
+        const size_t at = 16 * i;
+        const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
+        v[i] = n == 0 ? (f32x16)0 : FN(int8_get)(x + at, factors ? factors + at : NULL, n);
+        most = __builtin_elementwise_max(most, (i32x16)v[i] & magnitude);
     }
-    if (i < count) {
-        const size_t n = count - i;
-        const f32x16 v = FN(int8_get)(x + i, factors ? factors + i : NULL, n) * factor;
-        FN(int8_chunk)(v, n, q + i, second ? second + i : NULL, &sums, &second_sums);
+    float scale;
+    const float factor = FN(int8_factor)(__builtin_reduce_max(most), &scale);
+    /* Not multiplied by 0: that would leave NaN. */
+    if (factor == 0) {
+        memset(q, 0, count);
+        *sum = 0;
+        return scale;
     }
-    *sum = __builtin_reduce_add(sums);
-    *second_sum = __builtin_reduce_add(second_sums);
+    UNROLL for (size_t i = 0; i < 4; i++) {
+        const size_t at = 16 * i;
+        const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
+        const i32x16 level = FN(int8_near)(v[i] * factor);
+        sums += level;
+        if (n > 0) FN(int8_put)(q + at, level, n);
+    }
+    *sum = 128 * __builtin_reduce_add(sums);
+    return scale;
 }
 
 static void FN(int8_quantize)(
     const float *x, size_t stride_x, size_t rows, size_t k, const float *factors,
     const struct skein_int8_rows *out) {
-    const size_t pieces = skein_int8_pieces(k);
+    const size_t blocks = skein_int8_blocks(k), whole = k / SKEIN_INT8_BLOCK;
     for (size_t r = 0; r < rows; r++) {
+        const float *const from = x + r * stride_x;
         int8_t *const q = out->q + r * out->stride;
-        int8_t *const second = out->second ? out->second + r * out->stride : NULL;
-        for (size_t piece = 0; piece < pieces; piece++) {
-            const size_t first = piece * SKEIN_INT8_PIECE, rest = k - first;
-            const size_t count = rest < SKEIN_INT8_PIECE ? rest : SKEIN_INT8_PIECE;
-            const float *const from = x + r * stride_x + first;
-            const float *const by = factors ? factors + first : NULL;
-            const size_t at = r * pieces + piece;
-            const int32_t most = FN(int8_most)(from, by, count);
-            const float factor = FN(int8_factor)(most, &out->scales[at]);
-            int32_t sum = 0, second_sum = 0;
-            if (factor == 0) {
-                memset(q + first, 0, count);
-                if (second) memset(second + first, 0, count);
-            } else {
-                FN(int8_row)(
-                    from, by, count, factor, q + first, second ? second + first : NULL, &sum,
-                    &second_sum);
-            }
-            out->sums[at] = 128 * sum;
-            if (second) out->second_sums[at] = 128 * second_sum;
+        float *const scales = out->scales + r * blocks;
+        int32_t *const sums = out->sums + r * blocks;
+        for (size_t b = 0; b < whole; b++) {
+            const size_t at = b * SKEIN_INT8_BLOCK;
+            scales[b] = FN(int8_block_of)(
+                from + at, factors ? factors + at : NULL, 64, q + at, sums + b);
         }
-        for (size_t i = k; i < (k + 3) / 4 * 4; i++) {
-            q[i] = 0;
-            if (second) second[i] = 0;
+        if (whole < blocks) {
+            const size_t at = whole * SKEIN_INT8_BLOCK;
+            scales[whole] = FN(int8_block_of)(
+                from + at, factors ? factors + at : NULL, k - at, q + at, sums + whole);
         }
+        for (size_t i = k; i < (k + 3) / 4 * 4; i++) q[i] = 0;
     }
 }
 
 /* One row of weights, padded with zeros to a multiple of 4; its scale. */
 static float FN(int8_codes)(const float *w, size_t count, int8_t *codes) {
     float scale;
-    int32_t sum, second_sum;
     const float factor = FN(int8_factor)(FN(int8_most)(w, NULL, count), &scale);
     if (factor == 0) memset(codes, 0, count);
-    else FN(int8_row)(w, NULL, count, factor, codes, NULL, &sum, &second_sum);
+    for (size_t i = 0; factor != 0 && i < count; i += 16) {
+        const size_t n = count - i < 16 ? count - i : 16;
+        FN(int8_put)(codes + i, FN(int8_near)(FN(get)(w + i, n) * factor), n);
+    }
     for (size_t i = count; i < (count + 3) / 4 * 4; i++) codes[i] = 0;
     return scale;
 }

@@ -8,24 +8,26 @@
 
 /* Products with frozen weights in 8-bit integers: y[R, N] = beta y + x[R, K] P[K, N].
 
-   Both factors are quantized: x[r, k] = s[r] q[r, k] and P[k, n] = t[n] p[k, n] with integers between
-   -127 and 127, so that y[r, n] = s[r] t[n] sum over k of q[r, k] p[k, n]. The sum is an integer
-   below 2^31 and exact, in whichever order it is added up: all levels, and every processor, give the
-   same bits.
+   Both factors are quantized to integers between -127 and 127. P has one scale t for each column. A
+   row of x has one scale s for each block of 64 numbers, so that a few large numbers, which the
+   activations of language models have, do not make the others coarse. With q and p for the integers
 
-   K is cut into pieces (skein_int8_piece), of which each has a scale s of its own in each row. y takes
-   them first to last, each with one fused multiply-add (one multiplication for the first, if nothing
-   is accumulated) by s[r] t[n], which was rounded once.
+     part[r, n] = sum over blocks b of s[r, b] (sum over k in b of q[r, k] p[k, n])
+     y[r, n] = part[r, n] t[n], or y[r, n] + part[r, n] t[n], rounded once
+
+   The inner sum is an integer below 2^21, hence exact as an integer and as a float, in whichever order
+   it is added up. The outer one is a chain of fused multiply-adds over b upwards that starts at zero.
+   So all levels, and every processor, give the same bits.
 
    P is packed once, in panels of 64 columns, one behind the other: for each four k 64 columns x 4
    bytes, p + 128. K is padded to a multiple of 4 and N to one of 64. VPDPBUSD multiplies unsigned by
    signed bytes: it gives sum (p + 128) q, from which 128 sum q is subtracted, which the rows of x
-   know. 255 x 127 x 8192 is below 2^28. */
+   know. */
 
 enum {
     SKEIN_INT8_COLUMNS = 64,
-    /* The most k of a piece. */
-    SKEIN_INT8_PIECE = 8192,
+    /* Numbers of a row of x that share a scale. */
+    SKEIN_INT8_BLOCK = 64,
 };
 
 /* Bytes of a panel of P[K, N]. */
@@ -36,9 +38,9 @@ static inline size_t skein_int8_bytes(size_t k, size_t n) {
     return (n + SKEIN_INT8_COLUMNS - 1) / SKEIN_INT8_COLUMNS * skein_int8_panel(k);
 }
 
-/* Pieces of K. */
-static inline size_t skein_int8_pieces(size_t k) {
-    return (k + SKEIN_INT8_PIECE - 1) / SKEIN_INT8_PIECE;
+/* Blocks of K. */
+static inline size_t skein_int8_blocks(size_t k) {
+    return (k + SKEIN_INT8_BLOCK - 1) / SKEIN_INT8_BLOCK;
 }
 
 /* Bytes from one row of quantized x to the next: whole cache lines, and not a multiple of 4 KiB. */
@@ -47,29 +49,26 @@ static inline size_t skein_int8_stride(size_t k) {
     return stride % 4096 == 0 ? stride + 64 : stride;
 }
 
-/* Quantizes x[rows, k], of which each number is first multiplied by factors[k], unless that is NULL.
-
-   With a = max |x| of a row's piece: scale = a / 127, q = x (127 / a) rounded to the nearest, ties to
-   even. A piece whose a is below 2^-100 becomes zeros with the scale 0; one with NaN or infinity gets
-   the scale NaN. With a second term, q2 = 254 (x (127 / a) - q), rounded likewise: scale (q + q2 / 254)
-   is x with 16 bits.
-
-   q [rows, `stride`]: bytes, zeros up to the next multiple of 4. second: NULL, or q2 likewise.
-   scales [rows, pieces]; sums [rows, pieces]: 128 sum of q; second_sums: of q2. */
+/* Quantized rows. */
 struct skein_int8_rows {
-    int8_t *q, *second;
-    size_t stride;
-    float *scales;
-    int32_t *sums, *second_sums;
+    int8_t *q;       /* [rows, k], zeros up to the next multiple of 4 */
+    size_t stride;   /* bytes from one row to the next */
+    float *scales;   /* s, [rows, blocks] */
+    int32_t *sums;   /* 128 sum of q, [rows, blocks] */
 };
 
+/* Quantizes x[rows, k], of which each number is first multiplied by factors[k], unless that is NULL.
+
+   With a = max |x| of a block: s = a / 127, q = x (127 / a) rounded to the nearest, ties to even. A
+   block whose a is below 2^-100 becomes zeros with the scale 0; one with NaN or infinity becomes
+   zeros with the scale NaN. */
 void skein_int8_quantize(
     enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t k,
     const float *factors, const struct skein_int8_rows *out);
 
 /* Rows of weights w[count, k] as codes [count, k padded with zeros to a multiple of 4], `stride_codes`
-   apart, a multiple of 4. scales [count] receives t: the largest |w| of a row, over 127; rounding is
-   that of `skein_int8_quantize`. A row with NaN or infinity becomes zeros with the scale NaN. */
+   apart, a multiple of 4. scales [count] receives t: the largest |w| of a row, over 127; rounding, NaN
+   and infinity are as in `skein_int8_quantize`. */
 void skein_int8_codes(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
     size_t stride_codes, float *scales);
@@ -96,8 +95,7 @@ struct skein_int8_product {
     int accumulate;
 };
 
-/* Reads x, p and, to accumulate, y; writes y. With a second term, a piece's is added after the first,
-   by s[r] / 254 t[n]. */
+/* Reads x, p and, to accumulate, y; writes y. */
 void skein_int8_multiply(enum skein_level level, const struct skein_int8_product *product);
 
 #endif

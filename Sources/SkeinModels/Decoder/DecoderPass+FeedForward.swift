@@ -37,8 +37,7 @@ extension DecoderPass {
         case .fp32, .int8:
             activation(layer).forward(
                 gate: kept.gate, up: kept.up, count: rows * columns, into: memory.activated)
-            // Few of these numbers are large: 8 bits of the largest are too few for the others.
-            return operand(memory.activated, rows: rows, columns: columns, terms: .two)
+            return operand(memory.activated, rows: rows, columns: columns)
         case .bf16:
             activation(layer).forward(
                 gate: kept.roundedGate, up: kept.roundedUp, rows: rows, columns: columns,

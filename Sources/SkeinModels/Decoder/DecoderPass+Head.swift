@@ -111,8 +111,8 @@ extension DecoderPass {
                 rounded.map { .rounded($0[columns: panel]) }
                 ?? .single(memory.logits + panel.lowerBound)
             decoder.weights.head.backward(
-                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, terms: .two,
-                into: out, accumulating: panel.lowerBound > 0, tools: tools)
+                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
+                accumulating: panel.lowerBound > 0, tools: tools)
         }
         addHeadAdapterInput(rows, to: out)
     }
@@ -170,11 +170,7 @@ extension DecoderPass {
     }
 
     /// x as the frozen weights take it: unchanged, or rounded or quantized in `memory.rounded`.
-    ///
-    /// `terms`: by how many integers a number is quantized.
-    func operand(
-        _ x: UnsafePointer<Float>, rows: Int, columns: Int, terms: QuantizedRows.Terms = .one
-    ) -> Operand {
+    func operand(_ x: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
         switch compute {
         case .fp32: return .single(x)
         case .bf16:
@@ -185,7 +181,7 @@ extension DecoderPass {
         case .int8:
             return .quantized(
                 QuantizedRows(
-                    quantizing: x, stride: columns, rows: rows, columns: columns, terms: terms,
+                    quantizing: x, stride: columns, rows: rows, columns: columns,
                     in: memory.rounded))
         }
     }

@@ -99,7 +99,7 @@ extension LoRALinear {
         case .quantized:
             .quantized(
                 QuantizedRows(
-                    quantizing: a, stride: columns, rows: rows, columns: columns, terms: .two,
+                    quantizing: a, stride: columns, rows: rows, columns: columns,
                     in: roundedA))
         }
     }

@@ -136,13 +136,12 @@ package struct WeightMatrix: Sendable {
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - dy: [T, range.count]; rows of floats are `strideDY` apart.
-    ///   - terms: by how many integers an int8 weight quantizes dy.
     ///   - dx: [T, columns].
     ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
     ///     from a bf16 weight when not accumulating; dx is scratch then.
     func backward(
         rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
-        terms: QuantizedRows.Terms = .one, into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, dy) {
@@ -176,12 +175,12 @@ package struct WeightMatrix: Sendable {
         case (.quantized(let weight), .single(let dy)):
             tools.count(.quantized, m: tokens, n: columns, k: range.count)
             weight.backward(
-                rows: range, dy, strideDY: strideDY, tokens: tokens, terms: terms, into: dx,
+                rows: range, dy, strideDY: strideDY, tokens: tokens, into: dx,
                 accumulating: accumulating, scratch: tools.quantized, place: tools.matMul.place)
         case (.quantizing(let view), .single(let dy)):
             tools.count(.quantized, m: tokens, n: columns, k: range.count)
             StreamedQuantizedProduct(outputs: range.count, inputs: columns).backward(
-                dy, strideDY: strideDY, tokens: tokens, terms: terms, into: dx,
+                dy, strideDY: strideDY, tokens: tokens, into: dx,
                 accumulating: accumulating, quantized: tools.quantized, scratch: tools.scratch
             ) {
                 let first = range.lowerBound + $0.lowerBound

@@ -106,24 +106,22 @@ package final class QuantizedWeight: @unchecked Sendable {
     /// dx = dy W, or dx += it, for rows `range` of W.
     ///
     /// Shapes and ranges:
-    ///   - range: of W's rows; starts at a multiple of 64. Every 8,192 of them are quantized by
-    ///     themselves.
+    ///   - range: of W's rows; starts at a multiple of 64.
     ///   - dy: [T, range.count], `strideDY` floats from one row to the next.
-    ///   - terms: by how many integers dy is quantized.
     ///   - dx: [T, inputs].
     ///   - accumulating: whether dx is added to.
-    ///   - scratch: `QuantizedRows.bytes(rows: tokens, columns: range.count, terms: terms)`.
+    ///   - scratch: `QuantizedRows.bytes(rows: tokens, columns: range.count)`.
     ///   - place: The calling thread's, if others may help.
     package func backward(
         rows range: Range<Int>, _ dy: UnsafePointer<Float>, strideDY: Int, tokens: Int,
-        terms: QuantizedRows.Terms, into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         scratch: UnsafeMutableRawPointer, place: WorkSharing.Place? = nil
     ) {
         precondition(range.lowerBound % 64 == 0 && range.upperBound <= outputs)
         let level = level ?? currentLevel()
         let rows = QuantizedRows(
             quantizing: dy, stride: strideDY, rows: tokens, columns: range.count,
-            factors: scales.base + range.lowerBound, terms: terms, in: scratch, level: level)
+            factors: scales.base + range.lowerBound, in: scratch, level: level)
         let product = skein_int8_product(
             x: rows.kernel, p: backward + range.lowerBound * 64, panel: skein_int8_panel(outputs),
             scales: nil, y: dx, stride_y: inputs, rows: tokens, k: range.count, n: inputs,

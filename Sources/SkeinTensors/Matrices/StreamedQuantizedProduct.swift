@@ -95,7 +95,7 @@ package struct StreamedQuantizedProduct: Sendable {
     /// `strideDY`: floats from one row of dy to the next. `quantized`: as `scratch` in
     /// `QuantizedWeight.backward`.
     package func backward(
-        _ dy: UnsafePointer<Float>, strideDY: Int, tokens: Int, terms: QuantizedRows.Terms,
+        _ dy: UnsafePointer<Float>, strideDY: Int, tokens: Int,
         into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         quantized: UnsafeMutableRawPointer, scratch: UnsafeMutableRawPointer, rows: Rows
     ) {
@@ -109,7 +109,7 @@ package struct StreamedQuantizedProduct: Sendable {
         }
         let x = QuantizedRows(
             quantizing: dy, stride: strideDY, rows: tokens, columns: outputs,
-            factors: parts.scales, terms: terms, in: quantized, level: level)
+            factors: parts.scales, in: quantized, level: level)
         var product = skein_int8_product(
             x: x.kernel, p: parts.packed, panel: panel, scales: nil, y: dx, stride_y: inputs,
             rows: tokens, k: outputs, n: inputs, accumulate: accumulating ? 1 : 0)
