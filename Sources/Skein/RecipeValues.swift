@@ -98,8 +98,8 @@ extension Recipe {
     /// Precision of multiplying by the frozen weights; all else is fp32.
     public enum Compute: String, Sendable, CaseIterable {
         case fp32
-        /// Weights and inputs are rounded to bfloat16, sums stay fp32. Takes about half the time on
-        /// AMD's processors with AVX512-BF16, and no less on Intel's.
+        /// Weights and inputs are rounded to bfloat16, sums stay fp32. Takes about half the time on AMD
+        /// Zen 4 and 5, and more time than `fp32` on some Intel Xeons.
         case bf16
         /// Weights and inputs are quantized to 8-bit integers, sums are exact: the fastest where a
         /// processor has VNNI, and the same bits on every processor.

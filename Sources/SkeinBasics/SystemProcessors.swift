@@ -39,4 +39,39 @@ package enum SystemProcessors {
     package static func usable(allowed: Int, quota: Int?) -> Int {
         max(1, min(allowed, quota ?? allowed))
     }
+
+    /// The first processor's entry of /proc/cpuinfo has about 2 KiB.
+    private static let entryBytes = 1 << 14
+
+    /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
+    ///
+    /// The system takes long to write all of it for hundreds of cores, so only the start is read.
+    package static var description: String {
+        let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: entryBytes)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// What makes this kind of processor another one than others; empty if it does not say.
+    package static var identity: [String] { identity(in: description) }
+
+    /// The fields of the first processor that name its maker, model and revision, on x86-64 and Arm.
+    static func identity(in description: String) -> [String] {
+        let names: Set = [
+            "vendor_id", "cpu family", "model", "model name", "stepping", "CPU implementer",
+            "CPU architecture", "CPU variant", "CPU part", "CPU revision",
+        ]
+        let lines = description.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.prefix { !$0.isEmpty }.compactMap { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            let words = parts.map {
+                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+            return names.contains(words[0]) ? words.joined(separator: ": ") : nil
+        }
+    }
 }

@@ -95,6 +95,7 @@ struct CoordinatorCommand: Command {
         let status = options.training.status
         let server = try status?.open(board, clusterToken: token)
         defer { server?.stop() }
+        let begins = options.training.beginsRun
         let run = try Coordinator(
             options.training.request(),
             options: CoordinatorOptions(
@@ -113,6 +114,7 @@ struct CoordinatorCommand: Command {
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         if let server { status?.tell(server, io.log) }
         reporter.showData()
+        if begins { ComputeAdvice.tell(run.job.configuration.compute, io.log) }
         for line in introduction { io.log.info(line) }
         reporter.stopOnInterrupt()
         let exports = RunExports(

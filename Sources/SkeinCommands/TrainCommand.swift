@@ -27,6 +27,12 @@ struct TrainCommand: Command {
         /// What is not given, and so is the run's own when it goes on.
         var unnamed: Set<MeasuredOption> = []
 
+        /// Whether no run is in the output yet, so that all options are still open. Ask before the run is
+        /// prepared.
+        var beginsRun: Bool {
+            !resume || !DiskStore().exists(FilePath.join(output, "run.json"))
+        }
+
         func request() throws -> RunRequest {
             var configuration = configuration
             try configuration.take(leftToAdapter) { try ModelDirectory.open(model) }
@@ -92,6 +98,7 @@ struct TrainCommand: Command {
         let board = RunBoard()
         let server = try options.status?.open(board)
         defer { server?.stop() }
+        let begins = options.beginsRun
         let run = try Trainer(options.request()).prepare(resuming: options.resume)
         board.prepared(run.job, output: options.output)
         if let server { options.status?.tell(server, io.log) }
@@ -101,6 +108,7 @@ struct TrainCommand: Command {
         defer { lines.panel?.end() }
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         reporter.showData()
+        if begins { ComputeAdvice.tell(run.job.configuration.compute, io.log) }
         let exports = RunExports(options.exports, output: options.output, log: io.log)
         var outcome = RunExports.Outcome.failed
         defer { exports.finish(outcome) }

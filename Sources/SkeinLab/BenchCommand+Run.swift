@@ -22,6 +22,9 @@ extension BenchCommand {
 
     private func runSubject(_ io: CommandIO) throws {
         let model = options.model ?? ""
+        if [.step, .generate].contains(options.subject) {
+            ComputeAdvice.tell(options.compute, io.log)
+        }
         switch options.subject {
         case .kernels: try show(KernelBench.report(tokens: options.tokens), io)
         case .step:

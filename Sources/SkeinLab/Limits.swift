@@ -11,7 +11,4 @@ enum Limits {
 
     /// Cases of `GrammarCases`.
     static let caseBytes = 1 << 28
-
-    /// The first processor's entry of /proc/cpuinfo is about 2 KiB; a big host has 400 of them.
-    static let processorDescriptionBytes = 1 << 14
 }

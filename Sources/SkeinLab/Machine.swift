@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinJSON
 import SkeinTensors
@@ -12,7 +11,7 @@ struct Machine: Sendable, Equatable {
 
     static func current() -> Machine {
         Machine(
-            processor: processorName(in: processorDescription()) ?? "unknown processor",
+            processor: processorName(in: SystemProcessors.description) ?? "unknown processor",
             cores: SystemProcessors.usable,
             kernels: ProcessorLevel.current.rawValue + (MatMul.isOwn ? "" : ", \(library)"))
     }
@@ -21,18 +20,6 @@ struct Machine: Sendable, Equatable {
     private static var library: String {
         let name = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
         return name.joined(separator: " ") + " " + MatMul.coreType
-    }
-
-    /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
-    ///
-    /// The system takes long to write all of it for hundreds of cores, so only the start is read.
-    private static func processorDescription() -> String {
-        let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Limits.processorDescriptionBytes)
-        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// The `model name` of the first processor in /proc/cpuinfo.

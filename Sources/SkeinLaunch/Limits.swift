@@ -15,6 +15,8 @@ package enum Limits {
     static let answerLineBytes = 1 << 13
     /// More processors than any machine has.
     static let cores = 1 << 16
+    /// More operations per second than any thread makes.
+    static let operationRate = 1e16
     /// A release: the one for x86-64 has 40 MB, most of it the Swift library and OpenBLAS.
     static let releaseBytes = 1 << 30
 }

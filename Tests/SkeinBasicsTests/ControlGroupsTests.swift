@@ -166,6 +166,23 @@ struct ControlGroupsTests {
         #expect(SystemProcessors.affinity(in: ["Cpus_allowed_list:\t0-1"]) == nil)
     }
 
+    @Test("a processor is identified by the first entry's fields that do not change with time")
+    func identity() {
+        let entry =
+            "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"
+            + "model name\t: INTEL(R)  XEON(R)\nstepping\t: 2\ncpu MHz\t\t: 2100.000\n"
+        let fields = [
+            "vendor_id: GenuineIntel", "cpu family: 6", "model: 207",
+            "model name: INTEL(R) XEON(R)", "stepping: 2",
+        ]
+        #expect(SystemProcessors.identity(in: entry) == fields)
+        #expect(SystemProcessors.identity(in: entry + "\nmodel\t: 1\n") == fields)
+        #expect(
+            SystemProcessors.identity(in: "CPU part\t: 0xd0c\nFeatures\t: fp\n")
+                == ["CPU part: 0xd0c"])
+        #expect(SystemProcessors.identity(in: "").isEmpty)
+    }
+
     @Test("threads are the processors of the affinity, or fewer by a quota, and at least one")
     func threads() {
         for (allowed, quota, count) in [(8, nil, 8), (8, 3, 3), (2, 5, 2), (0, nil, 1)]

@@ -113,6 +113,9 @@ import Testing
         #expect(report.fingerprints["fp32"] == Engine.fingerprint(.fp32))
         #expect(report.fingerprints["bf16"] == Engine.fingerprint(.bf16))
         #expect(report.cores > 0 && (report.memoryBytes ?? 0) > 0)
+        #expect(report.computeRates.keys.sorted() == ["bf16", "fp32", "int8"])
+        #expect(report.computeRates.values.allSatisfy { $0 > 0 })
+        #expect(report.hasAMXInt8 != nil)
         // A report is one line, and far shorter than what launch reads.
         #expect(process.output.utf8.count < 2000 && process.output.last == "\n")
     }
@@ -124,7 +127,7 @@ import Testing
         let error = try #require(throws: UsageError.self) {
             try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": "AVX2"])
         }
-        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, avx2, avx512"))
+        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, fused, avx2"))
         #expect(error.explanation.what.contains("not \"AVX2\""))
         #expect(error.explanation.status == .usage)
     }

@@ -42,26 +42,52 @@ extension LaunchCommand {
 
     private func inquire(_ file: HostFile, _ io: CommandIO) throws -> [CheckedHost] {
         let (format, writeError) = (io.log.format, io.writeError)
-        func say(_ text: String) {
+        func say(
+            _ text: String, _ level: Log.Level = .info, _ facts: [(String, JSONValue)] = []
+        ) {
             switch format {
-            case .text: writeError("[launch] \(text)\n")
+            case .text:
+                writeError("[launch] \(level == .info ? "" : "\(level.rawValue): ")\(text)\n")
             case .json:
                 writeError(
-                    JSONValue.fields([
-                        ("from", .text("launch")), ("level", .text("info")),
-                        ("message", .text(text)),
-                    ]).written + "\n")
+                    JSONValue.fields(
+                        [
+                            ("from", .text("launch")), ("level", .text(level.rawValue)),
+                            ("message", .text(text)),
+                        ] + facts
+                    ).written + "\n")
             }
         }
         let release = try options.release.map { try Release(path: $0) }
         say("checking \(Figures.count(file.count, "host"))")
+        let here = MachineReport.current()
+        let compute = options.training.configuration.compute.rawValue
         let check = HostCheck(
             file, release: release,
             demand: CheckedHost.Demand(
-                here: .current(), compute: options.training.configuration.compute.rawValue,
-                admitsOtherEngines: options.admitsOtherEngines, modelBytes: modelBytes))
-        return try check.run(
+                here: here, compute: compute, admitsOtherEngines: options.admitsOtherEngines,
+                modelBytes: modelBytes))
+        let checked = try check.run(
             isInterrupted: { io.interrupt.isSet }, say: { name, text in say("\(name) \(text)") })
+        if options.training.beginsRun, let advice = advice(checked, here: here) {
+            say(advice.sentence, advice.isWarning ? .warning : .info, advice.facts)
+        }
+        return checked
+    }
+
+    /// What the speeds of all hosts, and of this machine if it computes, say about the run's mode.
+    func advice(_ hosts: [CheckedHost], here: MachineReport) -> ComputeAdvice? {
+        let modes = CheckedHost.sharedModes(hosts, here: here)
+        guard
+            var machines = CheckedHost.speeds(hosts, threads: options.threads, modes: modes)
+        else { return nil }
+        if options.localWorkers > 0 {
+            let rates = here.computeRates.filter { modes.contains($0.key) }
+            machines.append(
+                (ComputeAdvice.here, rates.mapValues { Double($0) * Double(options.localWorkers) }))
+        }
+        return ComputeAdvice(
+            options.training.configuration.compute.rawValue, machines: machines)
     }
 
     /// The size of the base model's file; nil for a folder.

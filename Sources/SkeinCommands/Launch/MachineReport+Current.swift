@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinLaunch
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 extension MachineReport {
@@ -17,7 +18,10 @@ extension MachineReport {
             fingerprints: Dictionary(
                 uniqueKeysWithValues: ComputeType.allCases.map {
                     ($0.rawValue, Engine.fingerprint($0))
-                }), cache: cache, cacheFreeBytes: freeBytes(where: cache))
+                }), cache: cache, cacheFreeBytes: freeBytes(where: cache),
+            // Why they are not kept is for the log of a run.
+            computeRates: RegisterRateCache().rates().rates.named,
+            hasAMXInt8: RegisterRates.hasAMXInt8)
     }
 
     /// A field of `utsname`: a C string in a tuple of characters.

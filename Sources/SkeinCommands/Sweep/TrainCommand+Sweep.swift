@@ -2,6 +2,7 @@ import Foundation
 import Skein
 import SkeinBasics
 import SkeinHub
+import SkeinModels
 import SkeinTraining
 import SkeinWatch
 
@@ -84,6 +85,12 @@ extension TrainCommand {
             members, output: options.output, resuming: options.resume, samples: .generating)
         let reporter = SweepReporter(io, run, exports: options.exports)
         reporter.showData()
+        if !options.resume {
+            let modes = Set(sweep.recipes.map(\.options.configuration.compute))
+            for mode in modes.sorted(by: { $0.rawValue < $1.rawValue }) {
+                ComputeAdvice.tell(mode, io.log)
+            }
+        }
         let endings = try run.run(
             report: { try reporter.show($0) }, shouldStop: { io.interrupt.isSet })
         let table = try SweepTable(run, texts: sweep.recipes.map(\.texts), endings: endings)

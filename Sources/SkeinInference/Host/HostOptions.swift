@@ -49,8 +49,8 @@ package struct HostOptions: OptionTable {
     package let threads = Option.threads(in: Self.machine)
     package let compute = Option<ComputeType>(
         "compute", .choice(of: [.fp32, .bf16]) { $0.rawValue }, default: "fp32", in: Self.machine,
-        "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
-            + "with bf16 instructions")
+        "precision of multiplying a prompt by the weights; `skein --version --json` has this CPU's "
+            + "rates in each")
     package let guesses = Option(
         "speculation", .onOff, default: "on", in: Self.machine,
         "guess the next tokens from the prompt and check them together; changes no answer")

@@ -9,6 +9,8 @@ package struct CheckedHost: Sendable, Equatable {
     package internal(set) var program: String?
     var report: MachineReport?
     var problem: HostProblem?
+    /// Those of its line in the file; nil: all of its cores.
+    private var threads: Int?
     /// The same engine as this machine's.
     var hasEngine = false
     /// What may disturb, but does not keep it from taking part.
@@ -40,6 +42,7 @@ package struct CheckedHost: Sendable, Equatable {
     init(_ host: HostFile.Host, _ problem: HostProblem) {
         name = host.name
         destination = host.destination
+        threads = host.threads
         self.problem = problem
     }
 
@@ -56,6 +59,7 @@ package struct CheckedHost: Sendable, Equatable {
     ) {
         name = host.name
         destination = host.destination
+        threads = host.threads
         report = answer.report
         program = answer.path
         problem = answer.problem(
@@ -147,6 +151,37 @@ extension CheckedHost {
             ("warnings", .list(warnings.map { .text($0) })),
             ("machine", report.map { .fields($0.fields) } ?? .null),
         ]
+    }
+
+    /// How fast each host multiplies in each mode of `--compute`, with all threads of its worker.
+    ///
+    /// - Parameters:
+    ///   - hosts: all of the file.
+    ///   - usual: the threads of a host whose line names none; nil: all of its cores.
+    ///   - modes: those of which speeds are asked for.
+    /// - Returns: operations per second by mode, by host; nil unless all can take part and say them.
+    package static func speeds(
+        _ hosts: [CheckedHost], threads usual: Int?, modes: [String]
+    ) -> [(name: String, speeds: [String: Double])]? {
+        var found: [(name: String, speeds: [String: Double])] = []
+        for host in hosts {
+            guard host.problem == nil, let report = host.report else { return nil }
+            let threads = Double(host.threads ?? usual ?? report.cores)
+            var speeds: [String: Double] = [:]
+            for mode in modes {
+                guard let rate = report.computeRates[mode], rate > 0 else { return nil }
+                speeds[mode] = Double(rate) * threads
+            }
+            found.append((host.name, speeds))
+        }
+        return found
+    }
+
+    /// Modes in which all hosts have this machine's engine, so that a run could have them.
+    package static func sharedModes(_ hosts: [CheckedHost], here: MachineReport) -> [String] {
+        here.fingerprints.filter { mode, fingerprint in
+            hosts.allSatisfy { $0.report?.fingerprints[mode] == fingerprint }
+        }.keys.sorted()
     }
 
     /// - Throws: `LaunchError.hostsFailed` unless all can take part: the status says whether one of

@@ -20,10 +20,16 @@ package struct MachineReport: Sendable, Equatable {
     package var cache: String
     /// Bytes that are free where the cache is; nil where the system does not say.
     package var cacheFreeBytes: Int?
+    /// Operations per second of a thread in registers for each `--compute`; empty where an older skein
+    /// says none.
+    package var computeRates: [String: Int]
+    /// Whether the processor has AMX's units for int8; nil where an older skein does not say.
+    package var hasAMXInt8: Bool?
 
     package init(
         version: String, system: String, architecture: String, cores: Int, memoryBytes: Int?,
-        fingerprints: [String: String], cache: String, cacheFreeBytes: Int?
+        fingerprints: [String: String], cache: String, cacheFreeBytes: Int?,
+        computeRates: [String: Int], hasAMXInt8: Bool?
     ) {
         self.version = version
         self.system = system
@@ -33,6 +39,8 @@ package struct MachineReport: Sendable, Equatable {
         self.fingerprints = fingerprints
         self.cache = cache
         self.cacheFreeBytes = cacheFreeBytes
+        self.computeRates = computeRates
+        self.hasAMXInt8 = hasAMXInt8
     }
 
     package var fields: [(String, JSONValue)] {
@@ -46,6 +54,11 @@ package struct MachineReport: Sendable, Equatable {
             ),
             ("cache", .text(cache)),
             ("cache_free_bytes", cacheFreeBytes.map { .integer($0) } ?? .null),
+            (
+                "compute_rates",
+                .fields(computeRates.sorted { $0.key < $1.key }.map { ($0, .integer($1)) })
+            ),
+            ("amx_int8", hasAMXInt8.map { .bool($0) } ?? .null),
         ]
     }
 }
@@ -59,6 +72,8 @@ extension MachineReport: Decodable {
         case memoryBytes = "memory_bytes"
         case fingerprints, cache
         case cacheFreeBytes = "cache_free_bytes"
+        case computeRates = "compute_rates"
+        case hasAMXInt8 = "amx_int8"
     }
 
     /// nil for anything but a report.
@@ -90,5 +105,9 @@ extension MachineReport: Decodable {
             .mapValues { PlainText.of($0) }
         cache = try text(.cache)
         cacheFreeBytes = try bytes(.cacheFreeBytes)
+        computeRates =
+            try fields.decodeIfPresent([String: Double].self, forKey: .computeRates)?
+            .mapValues { Int(min(max(0, $0), Limits.operationRate)) } ?? [:]
+        hasAMXInt8 = try fields.decodeIfPresent(Bool.self, forKey: .hasAMXInt8)
     }
 }

@@ -8,7 +8,7 @@ import SkeinBasics
 /// rows under rows, so that one product serves query, key and value, or gate and up.
 ///
 /// Rounding both factors to bf16 (nearest, ties to even) costs up to 2^-8 of a product and buys
-/// about twice the speed of `MatMul` where the processor has VDPBF16PS. An element's bits are a
+/// up to twice the speed of `MatMul` where the processor has VDPBF16PS. An element's bits are a
 /// function of its row of x, its column of P and what y held. They do not depend on the other rows,
 /// on how a range of rows or columns was cut, or (but for NaN payloads) on the processor's level.
 ///

@@ -238,8 +238,8 @@ package struct RecipeOptions: OptionTable {
     ).namedOnlyWhenGiven()
     package let compute = Option<ComputeType>(
         "compute", .choice, default: "fp32", in: .run,
-        "precision of multiplying by the frozen weights; bf16 is about twice as fast on CPUs with "
-            + "bf16 instructions")
+        "precision of multiplying by the frozen weights; `skein --version --json` has this CPU's rates "
+            + "in each")
 
     /// Tokens of a row and of a micro-batch: more than any context that a machine without
     /// accelerators can train.

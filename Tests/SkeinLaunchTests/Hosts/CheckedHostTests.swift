@@ -100,6 +100,41 @@ import Testing
         #expect(try Self.host("h", output).warnings.count == 1)
     }
 
+    @Test("a fleet's speeds are those of its threads; without those of one host there are none")
+    func speeds() throws {
+        func speeds(_ hosts: [CheckedHost], _ threads: Int? = nil) -> [String]? {
+            CheckedHost.speeds(hosts, threads: threads, modes: ["fp32", "bf16"])?.map {
+                "\($0.name) \(Int($0.speeds["fp32"] ?? 0)) \(Int($0.speeds["bf16"] ?? 0))"
+            }
+        }
+        let slow = HostProblemTests.good(
+            HostProblemTests.json { $0.computeRates["bf16"] = 50 })
+        let hosts = [
+            try Self.host("a"), try Self.host("b threads=1"), try Self.host("c", slow),
+        ]
+        #expect(speeds(hosts) == ["a 200 400", "b 100 200", "c 200 100"])
+        #expect(speeds(hosts, 3) == ["a 300 600", "b 100 200", "c 300 150"])
+        for rates in [[:], ["fp32": 100], ["fp32": 100, "bf16": 0]] {
+            let old = HostProblemTests.good(HostProblemTests.json { $0.computeRates = rates })
+            #expect(speeds(hosts + [try Self.host("d", old)]) == nil)
+        }
+        #expect(speeds(hosts + [try Self.host("d", HostProblemTests.good("skein 0.0.9"))]) == nil)
+    }
+
+    @Test("modes that all hosts have as this machine does")
+    func sharedModes() throws {
+        let here = HostProblemTests.here
+        let other = try Self.host(
+            "h",
+            HostProblemTests.good(
+                HostProblemTests.json {
+                    $0.fingerprints = ["fp32": "engine a", "bf16": "engine c", "int8": "engine d"]
+                }))
+        let host = try Self.host("g")
+        #expect(CheckedHost.sharedModes([host], here: here) == ["bf16", "fp32"])
+        #expect(CheckedHost.sharedModes([host, other], here: here) == ["fp32"])
+    }
+
     @Test("the same facts as a line of JSON")
     func json() throws {
         let text = JSONValue.fields(

@@ -9,7 +9,8 @@ import Testing
     static let here = MachineReport(
         version: "0.1.0", system: "Linux", architecture: "x86_64", cores: 2,
         memoryBytes: 8_000_000_000, fingerprints: ["fp32": "engine a", "bf16": "engine b"],
-        cache: "/c", cacheFreeBytes: 5_000_000_000)
+        cache: "/c", cacheFreeBytes: 5_000_000_000,
+        computeRates: ["fp32": 100, "bf16": 200], hasAMXInt8: false)
 
     static func json(_ change: (inout MachineReport) -> Void = { _ in }) -> String {
         var report = here
@@ -151,6 +152,25 @@ import Testing
         ] {
             #expect(MachineReport(line: Array(text.utf8)) == nil, "\(text.prefix(40))")
         }
+    }
+
+    @Test("rates have limits, and an older skein says none")
+    func rates() throws {
+        let rates = "\"compute_rates\":{\"bf16\":200,\"fp32\":100}"
+        let amx = "\"amx_int8\":false"
+        let json = Self.json()
+        #expect(json.contains(rates) && json.hasSuffix(amx + "}"))
+        func read(_ text: String) -> MachineReport? { MachineReport(line: Array(text.utf8)) }
+        let wild = try #require(
+            read(
+                json.replacing(
+                    rates, with: "\"compute_rates\":{\"bf16\":1e300,\"fp32\":-7,\"int8\":1.5}")))
+        #expect(
+            wild.computeRates == ["bf16": 10_000_000_000_000_000, "fp32": 0, "int8": 1])
+        let old = try #require(read(json.replacing(",\(rates),\(amx)", with: "")))
+        #expect(old.computeRates.isEmpty && old.hasAMXInt8 == nil)
+        #expect(old.fields.last?.1 == .null)
+        #expect(read(json.replacing(rates, with: "\"compute_rates\":[1]")) == nil)
     }
 
     private static let problems: [HostProblem] =

@@ -46,6 +46,10 @@ import Testing
             #expect(skein_peak_fp32(level, 0) == 0 && skein_peak_bf16(level, 0) == 0)
             #expect(skein_peak_fp32(level, 20) == 10 * skein_peak_fp32(level, 2))
             #expect(skein_peak_bf16(level, 1) >= skein_peak_fp32(level, 1))
+            #expect(skein_peak_int8(level, 0) == 0)
+            #expect(skein_peak_int8(level, 20) == 10 * skein_peak_int8(level, 2))
+            // A vector holds at least as many bytes to multiply as floats.
+            #expect(skein_peak_int8(level, 1) >= skein_peak_fp32(level, 1))
         }
         #expect(RegisterPeak.run(.packed) >= RegisterPeak.run(.single))
     }
