@@ -111,4 +111,21 @@ struct ComputeAdviceTests {
             #expect(process.error.contains(directory + "/file"))
         }
     }
+
+    @Test("a run keeps its mode: it is not told of another one when it is resumed")
+    func resumed() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let words = ["--model", "m", "--data", "d", "--output", directory]
+            var options = try TrainCommand(
+                ArgumentParser.parse(words, by: TrainCommand.table)
+            ).options
+            #expect(options.beginsRun)
+            options.resume = true
+            #expect(options.beginsRun)
+            try AtomicFile.write("{}", to: directory + "/run.json")
+            #expect(!options.beginsRun)
+            options.resume = false
+            #expect(options.beginsRun)
+        }
+    }
 }
