@@ -10,17 +10,18 @@
 
 #pragma clang diagnostic ignored "-Wpsabi"
 
-enum { COLUMNS = SKEIN_INT8_COLUMNS };
+enum { COLUMNS = SKEIN_INT8_COLUMNS, GROUPS = SKEIN_INT8_BLOCK / 4 };
 
 /* Some rows of x by some columns of P. */
 struct tile {
     const int8_t *x;
     size_t stride_x;
     const uint8_t *p;
-    size_t groups, blocks; /* of four k, and of 64 */
+    size_t groups, blocks; /* of four k, and with one scale */
     const float *scales_x; /* rows `blocks` apart, like the sums */
     const int32_t *sums;
-    const float *scales_p;
+    const float *scales_p; /* NULL: 1 */
+    size_t step_p;         /* from one block's to the next one's */
     float *y;
     size_t stride_y;
     int accumulate;

@@ -123,10 +123,10 @@ INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
 }
 #endif
 
-/* Adds one block of up to 16 groups of four k to part[R, width]. */
+/* Adds one block of up to GROUPS groups of four k to part[R, width]. */
 INLINE void LOCAL(block)(
-    const int R, const struct tile *t, size_t b, size_t groups, const int8_t *x[],
-    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t groups,
+    const int8_t *x[], const uint8_t *p, LOCAL(floats) part[][EXACT]) {
     VECTOR sum[ROWS][VECTORS];
     const size_t stride = t->stride_x;
 #pragma clang loop unroll(full)
@@ -135,22 +135,23 @@ INLINE void LOCAL(block)(
 #pragma clang loop unroll(full)
         for (int v = 0; v < VECTORS; v++) sum[r][v] = start;
     }
-    for (; groups >= 4; groups -= 4) {
+    if (groups == GROUPS) {
+        /* No other addresses than constants beside three pointers. */
 #pragma clang loop unroll(full)
-        for (size_t u = 0; u < 4; u++) {
+        for (size_t u = 0; u < GROUPS; u++) {
             const int8_t *at[(ROWS + 2) / 3];
             for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
             LOCAL(step)(R, sum, at, stride, p + u * 4 * COLUMNS);
         }
-        p += 16 * COLUMNS;
-        for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 16;
-    }
+        for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4 * GROUPS;
+    } else {
 #pragma clang loop unroll(disable)
-    for (; groups > 0; groups--) {
-        LOCAL(step)(R, sum, x, stride, p);
-        p += 4 * COLUMNS;
-        for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4;
+        for (; groups > 0; groups--, p += 4 * COLUMNS) {
+            LOCAL(step)(R, sum, x, stride, p);
+            for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4;
+        }
     }
+    const float *weights = WEIGHTED ? t->scales_p + b * t->step_p : NULL;
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
         const size_t at = (size_t)r * t->blocks + b;
@@ -159,7 +160,9 @@ INLINE void LOCAL(block)(
         for (int v = 0; v < EXACT; v++) {
             const LOCAL(floats) exact = __builtin_convertvector(
                 LOCAL(exact)(sum[r], v, t->sums[at]), LOCAL(floats));
-            part[r][v] = __builtin_elementwise_fma(exact, scale, part[r][v]);
+            const LOCAL(floats) factor =
+                WEIGHTED ? scale * *(const LOCAL(unaligned) *)(weights + v * LANES) : scale;
+            part[r][v] = __builtin_elementwise_fma(exact, factor, part[r][v]);
         }
     }
 }
@@ -170,22 +173,24 @@ INLINE void LOCAL(block)(
 enum { LOCAL(width) = LANES };
 
 INLINE void LOCAL(block)(
-    const int R, const struct tile *t, size_t b, size_t groups, const int8_t *x[],
-    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t groups,
+    const int8_t *x[], const uint8_t *p, LOCAL(floats) part[][EXACT]) {
     (void)R;
     LOCAL(ints) sum = t->sums[b] - (LOCAL(ints)){};
     sum = -sum;
     for (; groups > 0; groups--, p += 4 * COLUMNS, x[0] += 4)
         for (int c = 0; c < LANES; c++)
             for (int k = 0; k < 4; k++) sum[c] += (int32_t)p[4 * c + k] * x[0][k];
-    const LOCAL(floats) scale = t->scales_x[b] - (LOCAL(floats)){};
+    LOCAL(floats) scale = t->scales_x[b] - (LOCAL(floats)){};
+    if (WEIGHTED) scale *= *(const LOCAL(unaligned) *)(t->scales_p + b * t->step_p);
     part[0][0] = __builtin_elementwise_fma(
         __builtin_convertvector(sum, LOCAL(floats)), scale, part[0][0]);
 }
 #endif
 
-/* y[R, width] (+)= (sum over blocks) t. The order of sums is the same for each R. */
-INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
+/* y[R, width] (+)= sum over blocks, WEIGHTED by scales of P. The order of sums is the same for
+   each R. */
+INLINE void LOCAL(tile_of)(const int R, const int WEIGHTED, const struct tile *t) {
     LOCAL(floats) part[ROWS][EXACT];
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
@@ -195,59 +200,58 @@ INLINE void LOCAL(tile_of)(const int R, const struct tile *t) {
     const int8_t *x[(ROWS + 2) / 3];
     for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] = t->x + (size_t)i * 3 * t->stride_x;
     const uint8_t *p = t->p;
-    enum { GROUPS = SKEIN_INT8_BLOCK / 4 };
 #pragma clang loop unroll(disable)
     for (size_t b = 0; b < t->blocks; b++, p += GROUPS * 4 * COLUMNS) {
         const size_t left = t->groups - b * GROUPS;
-        LOCAL(block)(R, t, b, left < GROUPS ? left : GROUPS, x, p, part);
+        LOCAL(block)(R, WEIGHTED, t, b, left < GROUPS ? left : GROUPS, x, p, part);
     }
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
 #pragma clang loop unroll(full)
         for (int v = 0; v < EXACT; v++) {
-            const LOCAL(floats) factor = *(const LOCAL(unaligned) *)(t->scales_p + v * LANES);
             LOCAL(unaligned) *y = (LOCAL(unaligned) *)(t->y + (size_t)r * t->stride_y + v * LANES);
-            *y = t->accumulate
-                ? __builtin_elementwise_fma(part[r][v], factor, (LOCAL(floats))*y)
-                : part[r][v] * factor;
+            *y = t->accumulate ? *y + part[r][v] : part[r][v];
         }
     }
 }
 
-#define TILE(R) \
-    static __attribute__((noinline)) void LOCAL(tile_##R)(const struct tile *t) { \
-        LOCAL(tile_of)(R, t); \
+#define TILE(NAME, R, WEIGHTED) \
+    static __attribute__((noinline)) void LOCAL(NAME##_##R)(const struct tile *t) { \
+        LOCAL(tile_of)(R, WEIGHTED, t); \
     }
-TILE(1)
-#if ROWS > 1
-TILE(2) TILE(3)
-#endif
 #if ROWS > 3
-TILE(4) TILE(5) TILE(6)
+#define TILES(NAME, WEIGHTED) \
+    TILE(NAME, 1, WEIGHTED) TILE(NAME, 2, WEIGHTED) TILE(NAME, 3, WEIGHTED) \
+    TILE(NAME, 4, WEIGHTED) TILE(NAME, 5, WEIGHTED) TILE(NAME, 6, WEIGHTED) \
+    static void (*const LOCAL(NAME)[])(const struct tile *) = { \
+        LOCAL(NAME##_1), LOCAL(NAME##_2), LOCAL(NAME##_3), LOCAL(NAME##_4), LOCAL(NAME##_5), \
+        LOCAL(NAME##_6)};
+#elif ROWS > 1
+#define TILES(NAME, WEIGHTED) \
+    TILE(NAME, 1, WEIGHTED) TILE(NAME, 2, WEIGHTED) TILE(NAME, 3, WEIGHTED) \
+    static void (*const LOCAL(NAME)[])(const struct tile *) = { \
+        LOCAL(NAME##_1), LOCAL(NAME##_2), LOCAL(NAME##_3)};
+#else
+#define TILES(NAME, WEIGHTED) \
+    TILE(NAME, 1, WEIGHTED) \
+    static void (*const LOCAL(NAME)[])(const struct tile *) = {LOCAL(NAME##_1)};
 #endif
+TILES(weighted, 1)
+TILES(bare, 0)
+#undef TILES
 #undef TILE
-static void (*const LOCAL(tiles)[])(const struct tile *) = {
-    LOCAL(tile_1),
-#if ROWS > 1
-    LOCAL(tile_2), LOCAL(tile_3),
-#endif
-#if ROWS > 3
-    LOCAL(tile_4), LOCAL(tile_5), LOCAL(tile_6),
-#endif
-};
 
 /* All rows by `columns` of a panel, `width` or fewer, which go through memory that is wide enough. */
 static void LOCAL(strip)(
     const struct skein_int8_product *product, size_t column, size_t columns) {
-    float narrow[ROWS * LOCAL(width)], scales[LOCAL(width)];
-    for (size_t c = 0; c < LOCAL(width); c++)
-        scales[c] = product->scales == NULL || c >= columns ? 1 : product->scales[column + c];
+    float narrow[ROWS * LOCAL(width)];
     const int whole = columns == LOCAL(width);
     struct tile t = {
         .stride_x = product->x.stride,
         .p = product->p + column / COLUMNS * product->panel + column % COLUMNS * 4,
         .groups = (product->k + 3) / 4, .blocks = skein_int8_blocks(product->k),
-        .scales_p = scales, .stride_y = whole ? product->stride_y : LOCAL(width),
+        .scales_p = product->scales == NULL ? NULL : product->scales + column,
+        .step_p = product->step_scales, .stride_y = whole ? product->stride_y : LOCAL(width),
         .accumulate = product->accumulate,
     };
     for (size_t r = 0; r < product->rows; r += ROWS) {
@@ -259,7 +263,7 @@ static void LOCAL(strip)(
         t.y = whole ? y : narrow;
         for (size_t i = 0; !whole && t.accumulate && i < some; i++)
             memcpy(narrow + i * LOCAL(width), y + i * product->stride_y, columns * sizeof *y);
-        LOCAL(tiles)[some - 1](&t);
+        (product->scales == NULL ? LOCAL(bare) : LOCAL(weighted))[some - 1](&t);
         for (size_t i = 0; !whole && i < some; i++)
             memcpy(y + i * product->stride_y, narrow + i * LOCAL(width), columns * sizeof *y);
     }

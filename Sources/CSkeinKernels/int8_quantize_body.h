@@ -53,11 +53,11 @@ INLINE void FN(int8_put)(int8_t *q, i32x16 level, size_t n) {
 INLINE float FN(int8_block_of)(
     const float *x, const float *factors, size_t count, int8_t *q, int32_t *sum) {
     const i32x16 magnitude = 0x7fffffff;
-    f32x16 v[4];
+    f32x16 v[SKEIN_INT8_BLOCK / 16];
     i32x16 most = 0, sums = 0;
-    UNROLL for (size_t i = 0; i < 4; i++) {
+    UNROLL for (size_t i = 0; i < SKEIN_INT8_BLOCK / 16; i++) {
         const size_t at = 16 * i;
-        const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
+        const size_t n = count == SKEIN_INT8_BLOCK || count >= at + 16 ? 16 : count > at ? count - at : 0;
         v[i] = n == 0 ? (f32x16)0 : FN(int8_get)(x + at, factors ? factors + at : NULL, n);
         most = __builtin_elementwise_max(most, (i32x16)v[i] & magnitude);
     }
@@ -69,9 +69,9 @@ INLINE float FN(int8_block_of)(
         *sum = 0;
         return scale;
     }
-    UNROLL for (size_t i = 0; i < 4; i++) {
+    UNROLL for (size_t i = 0; i < SKEIN_INT8_BLOCK / 16; i++) {
         const size_t at = 16 * i;
-        const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
+        const size_t n = count == SKEIN_INT8_BLOCK || count >= at + 16 ? 16 : count > at ? count - at : 0;
         const i32x16 level = FN(int8_near)(v[i] * factor);
         sums += level;
         if (n > 0) FN(int8_put)(q + at, level, n);
@@ -92,7 +92,7 @@ static void FN(int8_quantize)(
         for (size_t b = 0; b < whole; b++) {
             const size_t at = b * SKEIN_INT8_BLOCK;
             scales[b] = FN(int8_block_of)(
-                from + at, factors ? factors + at : NULL, 64, q + at, sums + b);
+                from + at, factors ? factors + at : NULL, SKEIN_INT8_BLOCK, q + at, sums + b);
         }
         if (whole < blocks) {
             const size_t at = whole * SKEIN_INT8_BLOCK;

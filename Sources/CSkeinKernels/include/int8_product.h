@@ -8,16 +8,19 @@
 
 /* Products with frozen weights in 8-bit integers: y[R, N] = beta y + x[R, K] P[K, N].
 
-   Both factors are quantized to integers between -127 and 127. P has one scale t for each column. A
-   row of x has one scale s for each block of 64 numbers, so that a few large numbers, which the
-   activations of language models have, do not make the others coarse. With q and p for the integers
+   Both factors are quantized to integers q and p between -127 and 127, with scales s and t for blocks
+   of 64 numbers along K: a few large numbers, which the activations of language models have, do not
+   make the others coarse.
 
-     part[r, n] = sum over blocks b of s[r, b] (sum over k in b of q[r, k] p[k, n])
-     y[r, n] = part[r, n] t[n], or y[r, n] + part[r, n] t[n], rounded once
+     y[r, n] = beta y + part,  part = sum over blocks b of s[r, b] t[b, n] (sum over k in b of q p)
 
    The inner sum is an integer below 2^21, hence exact as an integer and as a float, in whichever order
-   it is added up. The outer one is a chain of fused multiply-adds over b upwards that starts at zero.
-   So all levels, and every processor, give the same bits.
+   it is added up. The outer one is a chain of fused multiply-adds over b upwards that starts at zero,
+   of factors s t that are rounded once. So all levels, and every processor, give the same bits.
+
+   P = W^T has such scales. P = W, for dx = dy W, cannot: a scale of W for each block of its rows would
+   be one for each block of columns here. Its rows have one scale each, which belongs to k and is
+   multiplied with x before that is quantized; t is 1.
 
    P is packed once, in panels of 64 columns, one behind the other: for each four k 64 columns x 4
    bytes, p + 128. K is padded to a multiple of 4 and N to one of 64. VPDPBUSD multiplies unsigned by
@@ -26,7 +29,7 @@
 
 enum {
     SKEIN_INT8_COLUMNS = 64,
-    /* Numbers of a row of x that share a scale. */
+    /* Numbers along K that share a scale. */
     SKEIN_INT8_BLOCK = 64,
 };
 
@@ -67,8 +70,8 @@ void skein_int8_quantize(
     const float *factors, const struct skein_int8_rows *out);
 
 /* Rows of weights w[count, k] as codes [count, k padded with zeros to a multiple of 4], `stride_codes`
-   apart, a multiple of 4. scales [count] receives t: the largest |w| of a row, over 127; rounding, NaN
-   and infinity are as in `skein_int8_quantize`. */
+   apart, a multiple of 4, with one scale for a row: scales [count]. Rounding, NaN and infinity are as
+   in `skein_int8_quantize`, which gives codes with a scale for each block. */
 void skein_int8_codes(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
     size_t stride_codes, float *scales);
@@ -88,7 +91,8 @@ struct skein_int8_product {
     struct skein_int8_rows x;
     const uint8_t *p;    /* the first column's panel */
     size_t panel;        /* bytes from one panel to the next */
-    const float *scales; /* t, [n]; NULL: 1 */
+    const float *scales; /* t, [blocks, n]; NULL: 1. Readable up to a multiple of 64 columns */
+    size_t step_scales;  /* from one block's to the next one's */
     float *y;
     size_t stride_y; /* floats from one row of y to the next */
     size_t rows, k, n;

@@ -64,11 +64,9 @@ struct ProductReplay: Sendable {
         for product in products
         where product.kind == .quantized && quantized[[product.k, product.n]] == nil {
             let weight = try QuantizedWeight(outputs: product.n, inputs: product.k)
-            let codes = FloatBuffer(
-                count: QuantizedWeight.codeBytes(rows: product.n, inputs: product.k) / 4)
-            codes.base.withMemoryRebound(to: Int8.self, capacity: 4 * codes.count) {
-                weight.pack(numbers, first: 0, count: product.n, codes: $0)
-            }
+            let room = FloatBuffer(
+                count: QuantizedWeight.packingBytes(rows: product.n, inputs: product.k) / 4)
+            weight.pack(numbers, first: 0, count: product.n, scratch: room.base)
             quantized[[product.k, product.n]] = weight
         }
         self.quantized = quantized

@@ -64,9 +64,9 @@ struct WeightLoader {
         let isWanted = Atomic<Bool>(true)
         BriefThreads.perform(lanes) { lane in
             let scratch = FloatBuffer(count: Self.pieceRows * widest)
-            let codes = FloatBuffer(
+            let room = FloatBuffer(
                 count: compute == .int8
-                    ? QuantizedWeight.codeBytes(rows: Self.pieceRows, inputs: widest) / 4 : 0)
+                    ? QuantizedWeight.packingBytes(rows: Self.pieceRows, inputs: widest) / 4 : 0)
             for index in stride(from: lane, to: pieces.count, by: lanes) {
                 guard isWanted.load(ordering: .relaxed) else { return }
                 let (view, target, rows) = pieces[index]
@@ -79,10 +79,9 @@ struct WeightLoader {
                     weight.pack(rows: rows, from: scratch.base)
                 case .quantized(let weight):
                     view.dequantize(rows: rows, into: scratch.base)
-                    codes.base.withMemoryRebound(to: Int8.self, capacity: 4 * codes.count) {
-                        weight.pack(
-                            scratch.base, first: rows.lowerBound, count: rows.count, codes: $0)
-                    }
+                    weight.pack(
+                        scratch.base, first: rows.lowerBound, count: rows.count,
+                        scratch: room.base)
                 }
                 if !progress(view.byteCount / view.rows * rows.count) {
                     isWanted.store(false, ordering: .relaxed)

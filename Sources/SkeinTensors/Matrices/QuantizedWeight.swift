@@ -1,14 +1,16 @@
 import CSkeinKernels
 import SkeinBasics
 
-/// A frozen matrix W [outputs, inputs] in 8-bit integers with a scale for each row, packed for both
-/// directions of a pass: y = x W^T and dx = dy W.
+/// A frozen matrix W [outputs, inputs] in 8-bit integers, packed for both directions of a pass:
+/// y = x W^T and dx = dy W.
 ///
 /// Sums of integers are exact, so an element's bits are a function of its row of x, of W and of what y
 /// held, on every processor: they do not depend on the other rows, on instructions, or on how a range
-/// of columns was cut. W becomes s q with q between -127 and 127, an error of up to 1/254 of a row's
-/// largest number; the gradient takes W as it was quantized, and the quantization of x for the
-/// identity (straight-through).
+/// of columns was cut.
+///
+/// Forward, every 64 numbers of a row of W have a scale, and a number an error of up to 1/254 of their
+/// largest one. Backward a row has one scale, and the gradient takes the quantization of x for the
+/// identity (straight-through). CSkeinKernels/include/int8_product.h says why they differ.
 ///
 /// `@unchecked Sendable`: only `pack` writes it, before any product reads it, and threads that pack at
 /// the same time write disjoint pieces.
@@ -19,8 +21,10 @@ package final class QuantizedWeight: @unchecked Sendable {
     private let level: skein_level?
     private let forward: UnsafeMutablePointer<UInt8>
     private let backward: UnsafeMutablePointer<UInt8>
+    /// [blocks, outputs padded], of rows of W.
+    private let forwardScales: FloatBuffer
     /// [outputs].
-    private let scales: FloatBuffer
+    private let backwardScales: FloatBuffer
 
     /// Memory that `pack` fills.
     ///
@@ -45,7 +49,8 @@ package final class QuantizedWeight: @unchecked Sendable {
         }
         self.forward = forward.bindMemory(to: UInt8.self, capacity: ahead)
         self.backward = backward.bindMemory(to: UInt8.self, capacity: back)
-        scales = FloatBuffer(count: outputs)
+        forwardScales = FloatBuffer(count: Self.forwardScaleCount(outputs, inputs))
+        backwardScales = FloatBuffer(count: outputs)
     }
 
     deinit {
@@ -53,33 +58,40 @@ package final class QuantizedWeight: @unchecked Sendable {
         skein_bf16_free(backward)
     }
 
+    /// Outputs with room for whole panels.
+    static func padded(_ outputs: Int) -> Int { (outputs + 63) / 64 * 64 }
+
+    static func forwardScaleCount(_ outputs: Int, _ inputs: Int) -> Int {
+        skein_int8_blocks(inputs) * padded(outputs)
+    }
+
     /// Bytes of both directions and the scales.
     package static func bytes(outputs: Int, inputs: Int) -> Int {
-        skein_int8_bytes(inputs, outputs) + skein_int8_bytes(outputs, inputs) + 4 * outputs
+        skein_int8_bytes(inputs, outputs) + skein_int8_bytes(outputs, inputs)
+            + 4 * (forwardScaleCount(outputs, inputs) + outputs)
     }
 
     /// Bytes of scratch that `pack` needs for `count` rows.
-    package static func codeBytes(rows count: Int, inputs: Int) -> Int {
-        count * codeStride(inputs)
+    package static func packingBytes(rows count: Int, inputs: Int) -> Int {
+        QuantizationRoom.bytes(rows: count, columns: inputs)
     }
-
-    static func codeStride(_ inputs: Int) -> Int { (inputs + 3) / 4 * 4 }
 
     /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats.
     ///
     /// Pieces may come in any order and from several threads. `first` is a multiple of 64, and so is
-    /// `count` except for the last piece of W. `codes`: `codeBytes(rows:inputs:)` of scratch.
+    /// `count` except for the last piece of W. `scratch`: `packingBytes(rows:inputs:)`, aligned to 64.
     package func pack(
-        _ w: UnsafePointer<Float>, first: Int, count: Int, codes: UnsafeMutablePointer<Int8>
+        _ w: UnsafePointer<Float>, first: Int, count: Int, scratch: UnsafeMutableRawPointer
     ) {
         precondition(first % 64 == 0 && (count % 64 == 0 || first + count == outputs))
         precondition(first >= 0 && count >= 0 && first + count <= outputs)
-        let stride = Self.codeStride(inputs)
-        skein_int8_codes(
-            level ?? currentLevel(), w, inputs, count, inputs, codes, stride, scales.base + first)
-        skein_int8_pack_columns(codes, stride, count, inputs, columns(from: first))
-        skein_int8_pack_rows(
-            codes, stride, count, inputs, backward + first * 64, skein_int8_panel(outputs))
+        let room = QuantizationRoom(scratch, columns: inputs, level: level ?? currentLevel())
+        room.packForward(
+            w, count: count, into: columns(from: first), scales: forwardScales.base + first,
+            step: Self.padded(outputs))
+        room.packBackward(
+            w, count: count, into: backward + first * 64, panel: skein_int8_panel(outputs),
+            scales: backwardScales.base + first)
     }
 
     /// y = x W^T, or y += it, for rows `range` of W.
@@ -98,8 +110,8 @@ package final class QuantizedWeight: @unchecked Sendable {
         precondition(range.lowerBound % 64 == 0)
         let product = skein_int8_product(
             x: x.kernel, p: columns(from: range.lowerBound), panel: skein_int8_panel(inputs),
-            scales: scales.base + range.lowerBound, y: y, stride_y: stride, rows: x.rows,
-            k: inputs, n: range.count, accumulate: accumulating ? 1 : 0)
+            scales: forwardScales.base + range.lowerBound, step_scales: Self.padded(outputs), y: y,
+            stride_y: stride, rows: x.rows, k: inputs, n: range.count, accumulate: accumulating ? 1 : 0)
         Self.multiply(product, level ?? currentLevel(), place)
     }
 
@@ -121,10 +133,10 @@ package final class QuantizedWeight: @unchecked Sendable {
         let level = level ?? currentLevel()
         let rows = QuantizedRows(
             quantizing: dy, stride: strideDY, rows: tokens, columns: range.count,
-            factors: scales.base + range.lowerBound, in: scratch, level: level)
+            factors: backwardScales.base + range.lowerBound, in: scratch, level: level)
         let product = skein_int8_product(
             x: rows.kernel, p: backward + range.lowerBound * 64, panel: skein_int8_panel(outputs),
-            scales: nil, y: dx, stride_y: inputs, rows: tokens, k: range.count, n: inputs,
+            scales: nil, step_scales: 0, y: dx, stride_y: inputs, rows: tokens, k: range.count, n: inputs,
             accumulate: accumulating ? 1 : 0)
         Self.multiply(product, level, place)
     }

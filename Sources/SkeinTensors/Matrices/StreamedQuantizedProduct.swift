@@ -25,50 +25,39 @@ package struct StreamedQuantizedProduct: Sendable {
     }
 
     private var block: Int { min(Self.blockRows, outputs) }
-    private var stride: Int { QuantizedWeight.codeStride(inputs) }
     /// The blocks of y = x W^T are packed one at a time; dx = dy W sums over all of them.
     private var packedBytes: Int {
         max(skein_int8_bytes(inputs, block), skein_int8_bytes(outputs, inputs))
     }
-    private var scaleBytes: Int { (4 * outputs + 63) / 64 * 64 }
-    private var codeBytes: Int { (block * stride + 63) / 64 * 64 }
+    private var scaleBytes: Int {
+        let count = max(outputs, QuantizedWeight.forwardScaleCount(block, inputs))
+        return (4 * count + 63) / 64 * 64
+    }
+    private var roomBytes: Int { QuantizationRoom.bytes(rows: block, columns: inputs) }
 
     /// Bytes of scratch that either product needs, aligned to 64 bytes.
-    package var scratchBytes: Int {
-        packedBytes + scaleBytes + codeBytes + 4 * block * inputs
-    }
+    package var scratchBytes: Int { packedBytes + scaleBytes + roomBytes + 4 * block * inputs }
 
     private struct Parts {
         let packed: UnsafeMutablePointer<UInt8>
         let scales: UnsafeMutablePointer<Float>
-        let codes: UnsafeMutablePointer<Int8>
+        let room: QuantizationRoom
         let floats: UnsafeMutablePointer<Float>
     }
 
-    private func parts(of scratch: UnsafeMutableRawPointer) -> Parts {
-        precondition(Int(bitPattern: scratch) % 64 == 0)
+    private func parts(of scratch: UnsafeMutableRawPointer, _ level: skein_level) -> Parts {
         let scales = scratch + packedBytes
-        let codes = scales + scaleBytes
-        let floats = codes + codeBytes
+        let room = scales + scaleBytes
+        let floats = room + roomBytes
         return Parts(
             packed: scratch.bindMemory(to: UInt8.self, capacity: packedBytes),
-            scales: scales.bindMemory(to: Float.self, capacity: outputs),
-            codes: codes.bindMemory(to: Int8.self, capacity: codeBytes),
+            scales: scales.bindMemory(to: Float.self, capacity: scaleBytes / 4),
+            room: QuantizationRoom(room, columns: inputs, level: level),
             floats: floats.bindMemory(to: Float.self, capacity: block * inputs))
     }
 
-    /// Calls `body` with each block of rows, whose codes and scales are in `parts`.
-    private func forEachBlock(
-        _ parts: Parts, _ level: skein_level, _ rows: Rows, _ body: (Range<Int>) -> Void
-    ) {
-        for first in Swift.stride(from: 0, to: outputs, by: block) {
-            let range = first..<min(first + block, outputs)
-            rows(range, parts.floats)
-            skein_int8_codes(
-                level, parts.floats, inputs, range.count, inputs, parts.codes, stride,
-                parts.scales + first)
-            body(range)
-        }
+    private var blocks: [Range<Int>] {
+        stride(from: 0, to: outputs, by: block).map { $0..<min($0 + block, outputs) }
     }
 
     /// y [T, outputs] = x [T, inputs] W^T, or y += it; `stride` floats from one row of y to the next.
@@ -78,12 +67,16 @@ package struct StreamedQuantizedProduct: Sendable {
     ) {
         precondition(x.columns == inputs && strideY >= outputs)
         let level = level ?? currentLevel()
-        let parts = parts(of: scratch)
-        forEachBlock(parts, level, rows) { range in
-            skein_int8_pack_columns(parts.codes, stride, range.count, inputs, parts.packed)
+        let parts = parts(of: scratch, level)
+        let step = QuantizedWeight.padded(block)
+        for range in blocks {
+            rows(range, parts.floats)
+            parts.room.packForward(
+                parts.floats, count: range.count, into: parts.packed, scales: parts.scales,
+                step: step)
             var product = skein_int8_product(
                 x: x.kernel, p: parts.packed, panel: skein_int8_panel(inputs),
-                scales: parts.scales + range.lowerBound, y: y + range.lowerBound,
+                scales: parts.scales, step_scales: step, y: y + range.lowerBound,
                 stride_y: strideY, rows: x.rows, k: inputs, n: range.count,
                 accumulate: accumulating ? 1 : 0)
             skein_int8_multiply(level, &product)
@@ -100,19 +93,21 @@ package struct StreamedQuantizedProduct: Sendable {
         quantized: UnsafeMutableRawPointer, scratch: UnsafeMutableRawPointer, rows: Rows
     ) {
         let level = level ?? currentLevel()
-        let parts = parts(of: scratch)
+        let parts = parts(of: scratch, level)
         let panel = skein_int8_panel(outputs)
-        forEachBlock(parts, level, rows) { range in
-            skein_int8_pack_rows(
-                parts.codes, stride, range.count, inputs, parts.packed + range.lowerBound * 64,
-                panel)
+        for range in blocks {
+            rows(range, parts.floats)
+            parts.room.packBackward(
+                parts.floats, count: range.count, into: parts.packed + range.lowerBound * 64,
+                panel: panel, scales: parts.scales + range.lowerBound)
         }
         let x = QuantizedRows(
             quantizing: dy, stride: strideDY, rows: tokens, columns: outputs,
             factors: parts.scales, in: quantized, level: level)
         var product = skein_int8_product(
-            x: x.kernel, p: parts.packed, panel: panel, scales: nil, y: dx, stride_y: inputs,
-            rows: tokens, k: outputs, n: inputs, accumulate: accumulating ? 1 : 0)
+            x: x.kernel, p: parts.packed, panel: panel, scales: nil, step_scales: 0, y: dx,
+            stride_y: inputs, rows: tokens, k: outputs, n: inputs,
+            accumulate: accumulating ? 1 : 0)
         skein_int8_multiply(level, &product)
     }
 }

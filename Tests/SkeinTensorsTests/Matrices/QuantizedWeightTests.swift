@@ -55,11 +55,11 @@ import Testing
             let weight = try QuantizedWeight(outputs: outputs, inputs: inputs, level: level)
             for first in Array(stride(from: 0, to: outputs, by: 64)).reversed() {
                 let count = min(64, outputs - first)
-                var codes = [Int8](
-                    repeating: 77, count: QuantizedWeight.codeBytes(rows: count, inputs: inputs))
+                let scratch = Self.scratch(count, inputs)
                 weight.pack(
                     Array(w[first * inputs..<(first + count) * inputs]), first: first,
-                    count: count, codes: &codes)
+                    count: count, scratch: scratch.base)
+                withExtendedLifetime(scratch) {}
             }
             return weight
         }
@@ -106,9 +106,9 @@ import Testing
         (1, 1, 1), (5, 3, 7), (6, 64, 64), (7, 65, 130), (13, 130, 66), (4, 70, 643),
     ]
 
-    /// y [t, n] of codes by the definition; `scale(n)`, `code(k, n)`: a column's.
+    /// y [t, n] of codes by the definition; `scale`, `code`: of the right factor.
     private static func product(
-        _ x: Model, _ t: Int, _ k: Int, _ n: Int, scale: (Int) -> Float,
+        _ x: Model, _ t: Int, _ k: Int, _ n: Int, scale: (_ block: Int, _ n: Int) -> Float,
         code: (_ k: Int, _ n: Int) -> Int, onto start: [Float]?
     ) -> [Float] {
         let blocks = x.scales.count / t
@@ -118,9 +118,9 @@ import Testing
             for b in 0..<blocks {
                 let range = b * x.block..<min(k, (b + 1) * x.block)
                 let sum = range.reduce(0) { $0 + x.codes[r * k + $1] * code($1, c) }
-                part.addProduct(Float(sum), x.scales[r * blocks + b])
+                part.addProduct(Float(sum), x.scales[r * blocks + b] * scale(b, c))
             }
-            return start.map { $0[place].addingProduct(part, scale(c)) } ?? part * scale(c)
+            return start.map { $0[place] + part } ?? part
         }
     }
 
@@ -128,19 +128,21 @@ import Testing
     func definition(level: skein_level) throws {
         for (t, outputs, inputs) in Self.shapes {
             let it = Case(t, outputs, inputs)
-            let w = Model(it.w, rows: outputs, k: inputs, block: inputs)
+            let forth = Model(it.w, rows: outputs, k: inputs, block: 64)
+            let back = Model(it.w, rows: outputs, k: inputs, block: inputs)
             let x = Model(it.x, rows: t, k: inputs, block: 64)
-            let dy = Model(it.dy, rows: t, k: outputs, block: 64, factors: w.scales)
+            let dy = Model(it.dy, rows: t, k: outputs, block: 64, factors: back.scales)
+            let blocks = (inputs + 63) / 64
             for onto in [false, true] {
                 let forward = Self.product(
-                    x, t, inputs, outputs, scale: { w.scales[$0] },
-                    code: { w.codes[$1 * inputs + $0] }, onto: onto ? it.start : nil)
+                    x, t, inputs, outputs, scale: { forth.scales[$1 * blocks + $0] },
+                    code: { forth.codes[$1 * inputs + $0] }, onto: onto ? it.start : nil)
                 #expect(
                     try it.forward(level, accumulating: onto) == forward,
                     "forward \(level) \(t) \(outputs) \(inputs)")
                 let backward = Self.product(
-                    dy, t, outputs, inputs, scale: { _ in 1 },
-                    code: { w.codes[$0 * inputs + $1] }, onto: onto ? it.start : nil)
+                    dy, t, outputs, inputs, scale: { _, _ in 1 },
+                    code: { back.codes[$0 * inputs + $1] }, onto: onto ? it.start : nil)
                 #expect(
                     try it.backward(level, accumulating: onto) == backward,
                     "backward \(level) \(t) \(outputs) \(inputs)")
@@ -160,14 +162,15 @@ import Testing
                 quantizing: x, stride: inputs, rows: t, columns: inputs, in: scratch.base)
             var y = [Float](repeating: 0, count: t * outputs)
             weight.forward(rows: 0..<outputs, rows, into: &y, stride: outputs, accumulating: false)
-            let w = Model(it.w, rows: outputs, k: inputs, block: inputs)
+            let w = Model(it.w, rows: outputs, k: inputs, block: 64)
             var sum = 0.0
             for r in 0..<t {
                 for c in 0..<outputs {
                     let exact = (0..<inputs).reduce(0.0) {
                         $0 + Double(x[r * inputs + $1]) * Double(w.codes[c * inputs + $1])
+                            * Double(w.scales[(c * inputs + $1) / 64])
                     }
-                    let off = Double(y[r * outputs + c]) - exact * Double(w.scales[c])
+                    let off = Double(y[r * outputs + c]) - exact
                     sum += off * off
                 }
             }
