@@ -110,8 +110,9 @@ package final class QuantizedWeight: @unchecked Sendable {
         precondition(range.lowerBound % 64 == 0)
         let product = skein_int8_product(
             x: x.kernel, p: columns(from: range.lowerBound), panel: skein_int8_panel(inputs),
-            scales: forwardScales.base + range.lowerBound, step_scales: Self.padded(outputs), y: y,
-            stride_y: stride, rows: x.rows, k: inputs, n: range.count, accumulate: accumulating ? 1 : 0)
+            scales: forwardScales.base + range.lowerBound, step_scales: Self.padded(outputs),
+            y: y, stride_y: stride, rows: x.rows, k: inputs, n: range.count,
+            accumulate: accumulating ? 1 : 0)
         Self.multiply(product, level ?? currentLevel(), place)
     }
 
@@ -136,8 +137,8 @@ package final class QuantizedWeight: @unchecked Sendable {
             factors: backwardScales.base + range.lowerBound, in: scratch, level: level)
         let product = skein_int8_product(
             x: rows.kernel, p: backward + range.lowerBound * 64, panel: skein_int8_panel(outputs),
-            scales: nil, step_scales: 0, y: dx, stride_y: inputs, rows: tokens, k: range.count, n: inputs,
-            accumulate: accumulating ? 1 : 0)
+            scales: nil, step_scales: 0, y: dx, stride_y: inputs, rows: tokens,
+            k: range.count, n: inputs, accumulate: accumulating ? 1 : 0)
         Self.multiply(product, level, place)
     }
 
