@@ -17,7 +17,7 @@ struct tile {
     const int8_t *x;
     size_t stride_x;
     const uint8_t *p;
-    size_t groups, blocks; /* of four k, and with one scale */
+    size_t blocks;
     const float *scales_x; /* rows `blocks` apart, like the sums */
     const int32_t *sums;
     const float *scales_p; /* NULL: 1 */

@@ -123,10 +123,10 @@ INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
 }
 #endif
 
-/* Adds one block of up to GROUPS groups of four k to part[R, width]. */
+/* Adds one block to part[R, width]. */
 INLINE void LOCAL(block)(
-    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t groups,
-    const int8_t *x[], const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, const int8_t *x[],
+    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
     VECTOR sum[ROWS][VECTORS];
     const size_t stride = t->stride_x;
 #pragma clang loop unroll(full)
@@ -135,22 +135,14 @@ INLINE void LOCAL(block)(
 #pragma clang loop unroll(full)
         for (int v = 0; v < VECTORS; v++) sum[r][v] = start;
     }
-    if (groups == GROUPS) {
-        /* No other addresses than constants beside three pointers. */
+    /* No other addresses than constants beside three pointers. */
 #pragma clang loop unroll(full)
-        for (size_t u = 0; u < GROUPS; u++) {
-            const int8_t *at[(ROWS + 2) / 3];
-            for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
-            LOCAL(step)(R, sum, at, stride, p + u * 4 * COLUMNS);
-        }
-        for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4 * GROUPS;
-    } else {
-#pragma clang loop unroll(disable)
-        for (; groups > 0; groups--, p += 4 * COLUMNS) {
-            LOCAL(step)(R, sum, x, stride, p);
-            for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4;
-        }
+    for (size_t u = 0; u < GROUPS; u++) {
+        const int8_t *at[(ROWS + 2) / 3];
+        for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
+        LOCAL(step)(R, sum, at, stride, p + u * 4 * COLUMNS);
     }
+    for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4 * GROUPS;
     const float *weights = WEIGHTED ? t->scales_p + b * t->step_p : NULL;
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
@@ -173,12 +165,12 @@ INLINE void LOCAL(block)(
 enum { LOCAL(width) = LANES };
 
 INLINE void LOCAL(block)(
-    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t groups,
-    const int8_t *x[], const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, const int8_t *x[],
+    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
     (void)R;
     LOCAL(ints) sum = t->sums[b] - (LOCAL(ints)){};
     sum = -sum;
-    for (; groups > 0; groups--, p += 4 * COLUMNS, x[0] += 4)
+    for (int u = 0; u < GROUPS; u++, p += 4 * COLUMNS, x[0] += 4)
         for (int c = 0; c < LANES; c++)
             for (int k = 0; k < 4; k++) sum[c] += (int32_t)p[4 * c + k] * x[0][k];
     LOCAL(floats) scale = t->scales_x[b] - (LOCAL(floats)){};
@@ -201,10 +193,8 @@ INLINE void LOCAL(tile_of)(const int R, const int WEIGHTED, const struct tile *t
     for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] = t->x + (size_t)i * 3 * t->stride_x;
     const uint8_t *p = t->p;
 #pragma clang loop unroll(disable)
-    for (size_t b = 0; b < t->blocks; b++, p += GROUPS * 4 * COLUMNS) {
-        const size_t left = t->groups - b * GROUPS;
-        LOCAL(block)(R, WEIGHTED, t, b, left < GROUPS ? left : GROUPS, x, p, part);
-    }
+    for (size_t b = 0; b < t->blocks; b++, p += GROUPS * 4 * COLUMNS)
+        LOCAL(block)(R, WEIGHTED, t, b, x, p, part);
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
 #pragma clang loop unroll(full)
@@ -249,7 +239,7 @@ static void LOCAL(strip)(
     struct tile t = {
         .stride_x = product->x.stride,
         .p = product->p + column / COLUMNS * product->panel + column % COLUMNS * 4,
-        .groups = (product->k + 3) / 4, .blocks = skein_int8_blocks(product->k),
+        .blocks = skein_int8_blocks(product->k),
         .scales_p = product->scales == NULL ? NULL : product->scales + column,
         .step_p = product->step_scales, .stride_y = whole ? product->stride_y : LOCAL(width),
         .accumulate = product->accumulate,

@@ -10,16 +10,18 @@ void skein_int8_quantize(
     SKEIN_AT(level, int8_quantize)(x, stride_x, rows, k, factors, out);
 }
 
-void skein_int8_codes(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
-    size_t stride_codes, float *scales) {
-    for (size_t r = 0; r < count; r++)
-        scales[r] = SKEIN_AT(level, int8_codes)(w + r * stride, k, codes + r * stride_codes);
+void skein_int8_turned_codes(
+    enum skein_level level, float *w, size_t rows, size_t n, int8_t *codes, size_t stride,
+    float *scales) {
+    for (size_t first = 0; first < rows; first += SKEIN_INT8_BLOCK)
+        SKEIN_AT(level, int8_turn_rows)(w + first * n, n);
+    for (size_t r = 0; r < rows; r++)
+        scales[r] = SKEIN_AT(level, int8_codes)(w + r * n, n, codes + r * stride);
 }
 
 void skein_int8_pack_columns(
     const int8_t *codes, size_t stride, size_t count, size_t k, uint8_t *p) {
-    const size_t panel = skein_int8_panel(k), groups = (k + 3) / 4;
+    const size_t panel = skein_int8_panel(k), groups = panel / (4 * SKEIN_INT8_COLUMNS);
     for (size_t c = 0; c < count; c++, codes += stride) {
         uint8_t *out = p + c / SKEIN_INT8_COLUMNS * panel + c % SKEIN_INT8_COLUMNS * 4;
         for (size_t i = 0; i < groups; i++, out += 4 * SKEIN_INT8_COLUMNS) {
@@ -44,16 +46,13 @@ static void interleave(
 }
 
 void skein_int8_pack_rows(
-    const int8_t *codes, size_t stride, size_t count, size_t n, uint8_t *p, size_t panel) {
-    static const int8_t zeros[SKEIN_INT8_COLUMNS];
-    for (size_t i = 0; i < count; i += 4, p += 4 * SKEIN_INT8_COLUMNS) {
+    const int8_t *codes, size_t stride, size_t rows, size_t n, uint8_t *p, size_t panel) {
+    for (size_t i = 0; i < rows; i += 4, codes += 4 * stride, p += 4 * SKEIN_INT8_COLUMNS) {
         for (size_t column = 0; column < n; column += SKEIN_INT8_COLUMNS) {
+            const int8_t *at = codes + column;
             const size_t left = n - column;
-            const int8_t *rows[4];
-            for (size_t j = 0; j < 4; j++)
-                rows[j] = i + j < count ? codes + (i + j) * stride + column : zeros;
             interleave(
-                rows[0], rows[1], rows[2], rows[3],
+                at, at + stride, at + 2 * stride, at + 3 * stride,
                 left < SKEIN_INT8_COLUMNS ? left : SKEIN_INT8_COLUMNS,
                 p + column / SKEIN_INT8_COLUMNS * panel);
         }

@@ -1,45 +1,51 @@
-/* Numbers as 8-bit integers with one scale, at one level of the processor. Products by one number,
-   sums with one number and comparisons are rounded once or exact, and integers are summed: all levels
-   give the same bits. */
+/* Numbers as 8-bit integers with one scale, at one level of the processor. Each sum of two numbers and
+   each product is rounded once, in a stated order, and integers are summed: all levels give the same
+   bits. */
 
-/* `n` numbers times their factors. */
-INLINE f32x16 FN(int8_get)(const float *x, const float *factors, size_t n) {
-    return factors ? FN(get)(x, n) * FN(get)(factors, n) : FN(get)(x, n);
+/* The Walsh-Hadamard transform of 64 numbers: sums and differences of all, without a division by 8. */
+INLINE void FN(int8_turn)(f32x16 v[4]) {
+    const int32_t m = (int32_t)0x80000000;
+    const i32x16 one = {0, m, 0, m, 0, m, 0, m, 0, m, 0, m, 0, m, 0, m};
+    const i32x16 two = {0, 0, m, m, 0, 0, m, m, 0, 0, m, m, 0, 0, m, m};
+    const i32x16 four = {0, 0, 0, 0, m, m, m, m, 0, 0, 0, 0, m, m, m, m};
+    const i32x16 eight = {0, 0, 0, 0, 0, 0, 0, 0, m, m, m, m, m, m, m, m};
+    UNROLL for (int i = 0; i < 4; i++) {
+        v[i] = (f32x16)((i32x16)v[i] ^ one) + __builtin_shufflevector(
+            v[i], v[i], 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+        v[i] = (f32x16)((i32x16)v[i] ^ two) + __builtin_shufflevector(
+            v[i], v[i], 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+        v[i] = (f32x16)((i32x16)v[i] ^ four) + __builtin_shufflevector(
+            v[i], v[i], 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+        v[i] = (f32x16)((i32x16)v[i] ^ eight) + __builtin_shufflevector(
+            v[i], v[i], 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    const f32x16 a = v[0] + v[1], b = v[0] - v[1], c = v[2] + v[3], d = v[2] - v[3];
+    v[0] = a + c;
+    v[1] = b + d;
+    v[2] = a - c;
+    v[3] = b - d;
 }
 
-/* max |x factors| as bits, which are in the order of the numbers; NaN is above infinity. */
-INLINE int32_t FN(int8_most)(const float *x, const float *factors, size_t count) {
-    const i32x16 magnitude = 0x7fffffff;
-    i32x16 most[2] = {0, 0};
-    size_t i = 0;
-    for (; i + 32 <= count; i += 32) {
-        UNROLL for (int j = 0; j < 2; j++) {
-            const size_t at = i + 16 * (size_t)j;
-            const f32x16 v = FN(int8_get)(x + at, factors ? factors + at : NULL, 16);
-            most[j] = __builtin_elementwise_max(most[j], (i32x16)v & magnitude);
-        }
-    }
-    for (; i < count; i += 16) {
-        const size_t n = count - i < 16 ? count - i : 16;
-        const f32x16 v = FN(int8_get)(x + i, factors ? factors + i : NULL, n);
-        most[0] = __builtin_elementwise_max(most[0], (i32x16)v & magnitude);
-    }
-    return __builtin_reduce_max(__builtin_elementwise_max(most[0], most[1]));
-}
-
-/* What x is multiplied with to lie between -127 and 127; 0 for zeros. `scale` turns it back. */
+/* What numbers, the largest of which has these bits, are multiplied with to lie between -127 and 127;
+   0 for zeros and for what is not finite. `scale` turns them back, and an eighth of the transform. */
 INLINE float FN(int8_factor)(int32_t bits, float *scale) {
     float most;
     memcpy(&most, &bits, sizeof most);
     if (bits >= 0x7f800000) *scale = __builtin_nanf("");
-    else *scale = most < 0x1p-100f ? 0 : most / 127;
+    else *scale = most < 0x1p-100f ? 0 : most / 127 * 0x1p-3f;
     return bits >= 0x7f800000 || most < 0x1p-100f ? 0 : 127 / most;
+}
+
+/* The largest |x| of some lanes as bits, which are in the order of the numbers; NaN is above infinity. */
+INLINE i32x16 FN(int8_larger)(i32x16 most, f32x16 v) {
+    const i32x16 magnitude = 0x7fffffff;
+    return __builtin_elementwise_max(most, (i32x16)v & magnitude);
 }
 
 /* 1.5 * 2^23: added to a number below 2^22, it leaves the nearest integer in the lowest bits. */
 #define SKEIN_ROUNDER 12582912.0f
 
-/* v, between -127 and 127, as integers q. */
+/* v, between -127 and 127, as integers. */
 INLINE i32x16 FN(int8_near)(f32x16 v) {
     return (i32x16)(v + SKEIN_ROUNDER) - (int32_t)0x4b400000;
 }
@@ -49,32 +55,33 @@ INLINE void FN(int8_put)(int8_t *q, i32x16 level, size_t n) {
     memcpy(q, &narrow, n);
 }
 
-/* A block of `count` numbers; its scale. `sum`: 128 sum of q. */
+/* A block of `count` numbers and zeros; its scale. `sum`: 128 sum of q. */
 INLINE float FN(int8_block_of)(
     const float *x, const float *factors, size_t count, int8_t *q, int32_t *sum) {
-    const i32x16 magnitude = 0x7fffffff;
-    f32x16 v[SKEIN_INT8_BLOCK / 16];
-    i32x16 most = 0, sums = 0;
-    UNROLL for (size_t i = 0; i < SKEIN_INT8_BLOCK / 16; i++) {
+    f32x16 v[4];
+    UNROLL for (size_t i = 0; i < 4; i++) {
         const size_t at = 16 * i;
-        const size_t n = count == SKEIN_INT8_BLOCK || count >= at + 16 ? 16 : count > at ? count - at : 0;
-        v[i] = n == 0 ? (f32x16)0 : FN(int8_get)(x + at, factors ? factors + at : NULL, n);
-        most = __builtin_elementwise_max(most, (i32x16)v[i] & magnitude);
+        const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
+        v[i] = n == 0 ? (f32x16)0 : FN(get)(x + at, n);
+    }
+    FN(int8_turn)(v);
+    i32x16 most = 0, sums = 0;
+    UNROLL for (size_t i = 0; i < 4; i++) {
+        if (factors) v[i] *= FN(get)(factors + 16 * i, 16);
+        most = FN(int8_larger)(most, v[i]);
     }
     float scale;
     const float factor = FN(int8_factor)(__builtin_reduce_max(most), &scale);
     /* Not multiplied by 0: that would leave NaN. */
     if (factor == 0) {
-        memset(q, 0, count);
+        memset(q, 0, 64);
         *sum = 0;
         return scale;
     }
-    UNROLL for (size_t i = 0; i < SKEIN_INT8_BLOCK / 16; i++) {
-        const size_t at = 16 * i;
-        const size_t n = count == SKEIN_INT8_BLOCK || count >= at + 16 ? 16 : count > at ? count - at : 0;
+    UNROLL for (size_t i = 0; i < 4; i++) {
         const i32x16 level = FN(int8_near)(v[i] * factor);
         sums += level;
-        if (n > 0) FN(int8_put)(q + at, level, n);
+        FN(int8_put)(q + 16 * i, level, 16);
     }
     *sum = 128 * __builtin_reduce_add(sums);
     return scale;
@@ -92,26 +99,43 @@ static void FN(int8_quantize)(
         for (size_t b = 0; b < whole; b++) {
             const size_t at = b * SKEIN_INT8_BLOCK;
             scales[b] = FN(int8_block_of)(
-                from + at, factors ? factors + at : NULL, SKEIN_INT8_BLOCK, q + at, sums + b);
+                from + at, factors ? factors + at : NULL, 64, q + at, sums + b);
         }
         if (whole < blocks) {
             const size_t at = whole * SKEIN_INT8_BLOCK;
             scales[whole] = FN(int8_block_of)(
                 from + at, factors ? factors + at : NULL, k - at, q + at, sums + whole);
         }
-        for (size_t i = k; i < (k + 3) / 4 * 4; i++) q[i] = 0;
     }
 }
 
-/* One row of weights, padded with zeros to a multiple of 4; its scale. */
+/* The transform over 64 rows of n numbers, in place. */
+static void FN(int8_turn_rows)(float *w, size_t n) {
+    for (size_t distance = 1; distance < 64; distance *= 2) {
+        for (size_t r = 0; r < 64; r++) {
+            if (r & distance) continue;
+            float *const a = w + r * n, *const b = w + (r + distance) * n;
+            for (size_t i = 0; i < n; i += 16) {
+                const size_t count = n - i < 16 ? n - i : 16;
+                const f32x16 x = FN(get)(a + i, count), y = FN(get)(b + i, count);
+                FN(put)(a + i, x + y, count);
+                FN(put)(b + i, x - y, count);
+            }
+        }
+    }
+}
+
+/* One row as it is; its scale. */
 static float FN(int8_codes)(const float *w, size_t count, int8_t *codes) {
+    i32x16 most = 0;
+    for (size_t i = 0; i < count; i += 16)
+        most = FN(int8_larger)(most, FN(get)(w + i, count - i < 16 ? count - i : 16));
     float scale;
-    const float factor = FN(int8_factor)(FN(int8_most)(w, NULL, count), &scale);
+    const float factor = FN(int8_factor)(__builtin_reduce_max(most), &scale);
     if (factor == 0) memset(codes, 0, count);
     for (size_t i = 0; factor != 0 && i < count; i += 16) {
         const size_t n = count - i < 16 ? count - i : 16;
         FN(int8_put)(codes + i, FN(int8_near)(FN(get)(w + i, n) * factor), n);
     }
-    for (size_t i = count; i < (count + 3) / 4 * 4; i++) codes[i] = 0;
     return scale;
 }

@@ -1,4 +1,6 @@
+import SkeinLab
 import SkeinTensors
+import SkeinTestSupport
 import Testing
 
 /// `--compute int8`: sums of integers are exact, so one hash holds whichever instructions a processor

@@ -8,9 +8,11 @@
 
 /* Products with frozen weights in 8-bit integers: y[R, N] = beta y + x[R, K] P[K, N].
 
-   Both factors are quantized to integers q and p between -127 and 127, with scales s and t for blocks
-   of 64 numbers along K: a few large numbers, which the activations of language models have, do not
-   make the others coarse.
+   Both factors are cut into blocks of 64 numbers along K, turned by the Walsh-Hadamard matrix H of 64
+   rows, and quantized to integers q and p between -127 and 127 with scales s and t for a block. As
+   H H^T = 64, turning both factors changes no product (64 is in the scales), but a block with a few
+   large numbers, as the activations of language models have them, becomes one of many middling ones
+   (Ashkboos et al. 2024, "QuaRot").
 
      y[r, n] = beta y + part,  part = sum over blocks b of s[r, b] t[b, n] (sum over k in b of q p)
 
@@ -19,11 +21,11 @@
    of factors s t that are rounded once. So all levels, and every processor, give the same bits.
 
    P = W^T has such scales. P = W, for dx = dy W, cannot: a scale of W for each block of its rows would
-   be one for each block of columns here. Its rows have one scale each, which belongs to k and is
-   multiplied with x before that is quantized; t is 1.
+   be one for each block of columns here. Its rows, once turned, have one scale each, which belongs to k
+   and is multiplied with x, once turned, before that is quantized; t is 1.
 
    P is packed once, in panels of 64 columns, one behind the other: for each four k 64 columns x 4
-   bytes, p + 128. K is padded to a multiple of 4 and N to one of 64. VPDPBUSD multiplies unsigned by
+   bytes, p + 128. K is padded to whole blocks and N to whole panels. VPDPBUSD multiplies unsigned by
    signed bytes: it gives sum (p + 128) q, from which 128 sum q is subtracted, which the rows of x
    know. */
 
@@ -33,59 +35,60 @@ enum {
     SKEIN_INT8_BLOCK = 64,
 };
 
+/* Blocks of K. */
+static inline size_t skein_int8_blocks(size_t k) {
+    return (k + SKEIN_INT8_BLOCK - 1) / SKEIN_INT8_BLOCK;
+}
+
 /* Bytes of a panel of P[K, N]. */
-static inline size_t skein_int8_panel(size_t k) { return (k + 3) / 4 * 4 * SKEIN_INT8_COLUMNS; }
+static inline size_t skein_int8_panel(size_t k) {
+    return skein_int8_blocks(k) * SKEIN_INT8_BLOCK * SKEIN_INT8_COLUMNS;
+}
 
 /* Bytes of a packed P[K, N]. */
 static inline size_t skein_int8_bytes(size_t k, size_t n) {
     return (n + SKEIN_INT8_COLUMNS - 1) / SKEIN_INT8_COLUMNS * skein_int8_panel(k);
 }
 
-/* Blocks of K. */
-static inline size_t skein_int8_blocks(size_t k) {
-    return (k + SKEIN_INT8_BLOCK - 1) / SKEIN_INT8_BLOCK;
-}
-
-/* Bytes from one row of quantized x to the next: whole cache lines, and not a multiple of 4 KiB. */
+/* Bytes from one row of quantized x to the next: whole blocks, and not a multiple of 4 KiB. */
 static inline size_t skein_int8_stride(size_t k) {
-    const size_t stride = (k + 63) / 64 * 64;
+    const size_t stride = skein_int8_blocks(k) * SKEIN_INT8_BLOCK;
     return stride % 4096 == 0 ? stride + 64 : stride;
 }
 
 /* Quantized rows. */
 struct skein_int8_rows {
-    int8_t *q;       /* [rows, k], zeros up to the next multiple of 4 */
+    int8_t *q;       /* [rows, whole blocks] */
     size_t stride;   /* bytes from one row to the next */
     float *scales;   /* s, [rows, blocks] */
     int32_t *sums;   /* 128 sum of q, [rows, blocks] */
 };
 
-/* Quantizes x[rows, k], of which each number is first multiplied by factors[k], unless that is NULL.
+/* Turns and quantizes x[rows, k]: with a = max |H x| of a block, s = a / 127 / 8 and q = H x (127 / a),
+   rounded to the nearest, ties to even. A block whose a is below 2^-100 becomes zeros with the scale 0;
+   one with NaN or infinity becomes zeros with the scale NaN.
 
-   With a = max |x| of a block: s = a / 127, q = x (127 / a) rounded to the nearest, ties to even. A
-   block whose a is below 2^-100 becomes zeros with the scale 0; one with NaN or infinity becomes
-   zeros with the scale NaN. */
+   factors: NULL, or [whole blocks], by which the numbers of H x are multiplied first. */
 void skein_int8_quantize(
     enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t k,
     const float *factors, const struct skein_int8_rows *out);
 
-/* Rows of weights w[count, k] as codes [count, k padded with zeros to a multiple of 4], `stride_codes`
-   apart, a multiple of 4, with one scale for a row: scales [count]. Rounding, NaN and infinity are as
-   in `skein_int8_quantize`, which gives codes with a scale for each block. */
-void skein_int8_codes(
-    enum skein_level level, const float *w, size_t stride, size_t count, size_t k, int8_t *codes,
-    size_t stride_codes, float *scales);
+/* Turns w[rows, n] in place over its rows, 64 of them at a time, which divides `rows`, and quantizes
+   the turned rows with one scale each: codes [rows, n], `stride` apart; scales [rows]: the largest
+   number of a row / 127 / 8. Rounding, NaN and infinity are as above. */
+void skein_int8_turned_codes(
+    enum skein_level level, float *w, size_t rows, size_t n, int8_t *codes, size_t stride,
+    float *scales);
 
-/* Packs `count` columns of P, given as rows of codes [count, k], into the panels that start at p, of
+/* Packs `count` columns of P, given as quantized rows [count, k], into the panels that start at p, of
    which the first column is a multiple of 64. For P = W^T. */
 void skein_int8_pack_columns(
     const int8_t *codes, size_t stride, size_t count, size_t k, uint8_t *p);
 
-/* Packs `count` rows of P, codes [count, n], into all panels, `panel` bytes apart; p points at the
-   first row's four k in the first panel. A count that 4 does not divide is padded. The rows' scales
-   belong to k here: x is multiplied by them before it is quantized. For P = W. */
+/* Packs rows of P, codes [rows, n], a multiple of 4 of them, into all panels, `panel` bytes apart; p
+   points at the first row's four k in the first panel. For P = W. */
 void skein_int8_pack_rows(
-    const int8_t *codes, size_t stride, size_t count, size_t n, uint8_t *p, size_t panel);
+    const int8_t *codes, size_t stride, size_t rows, size_t n, uint8_t *p, size_t panel);
 
 struct skein_int8_product {
     struct skein_int8_rows x;

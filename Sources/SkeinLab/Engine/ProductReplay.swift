@@ -60,13 +60,14 @@ struct ProductReplay: Sendable {
         }
         self.packed = packed
         var quantized: [[Int]: QuantizedWeight] = [:]
-        let numbers = b.base
         for product in products
         where product.kind == .quantized && quantized[[product.k, product.n]] == nil {
             let weight = try QuantizedWeight(outputs: product.n, inputs: product.k)
             let room = FloatBuffer(
                 count: QuantizedWeight.packingBytes(rows: product.n, inputs: product.k) / 4)
-            weight.pack(numbers, first: 0, count: product.n, scratch: room.base)
+            // Packing overwrites what it packs, and pads it.
+            let copy = Operands.buffer((product.n + 63) / 64 * 64 * product.k, stream: 1)
+            weight.pack(copy.base, first: 0, count: product.n, scratch: room.base)
             quantized[[product.k, product.n]] = weight
         }
         self.quantized = quantized

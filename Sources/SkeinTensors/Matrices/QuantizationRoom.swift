@@ -5,8 +5,11 @@ import CSkeinKernels
 struct QuantizationRoom {
     /// Bytes for `rows` rows of `columns` numbers, a multiple of 64.
     static func bytes(rows: Int, columns: Int) -> Int {
-        QuantizedRows.bytes(rows: rows, columns: columns)
+        QuantizedRows.bytes(rows: padded(rows), columns: columns)
     }
+
+    /// Rows with those that fill a block.
+    static func padded(_ rows: Int) -> Int { skein_int8_blocks(rows) * Int(SKEIN_INT8_BLOCK) }
 
     private let base: UnsafeMutableRawPointer
     private let columns: Int
@@ -45,14 +48,17 @@ struct QuantizationRoom {
     /// Packs rows w [count, columns] as rows of W.
     ///
     /// Shapes and ranges:
+    ///   - w: room for `padded(count)` rows; overwritten.
     ///   - panels: where the first row's four lie in the first panel; `panel` bytes to the next one.
-    ///   - scales: [count].
+    ///   - scales: [padded(count)].
     func packBackward(
-        _ w: UnsafePointer<Float>, count: Int, into panels: UnsafeMutablePointer<UInt8>, panel: Int,
-        scales: UnsafeMutablePointer<Float>
+        _ w: UnsafeMutablePointer<Float>, count: Int, into panels: UnsafeMutablePointer<UInt8>,
+        panel: Int, scales: UnsafeMutablePointer<Float>
     ) {
-        let codes = base.bindMemory(to: Int8.self, capacity: count * stride)
-        skein_int8_codes(level, w, columns, count, columns, codes, stride, scales)
-        skein_int8_pack_rows(codes, stride, count, columns, panels, panel)
+        let rows = Self.padded(count)
+        (w + count * columns).update(repeating: 0, count: (rows - count) * columns)
+        let codes = base.bindMemory(to: Int8.self, capacity: rows * stride)
+        skein_int8_turned_codes(level, w, rows, columns, codes, stride, scales)
+        skein_int8_pack_rows(codes, stride, rows, columns, panels, panel)
     }
 }

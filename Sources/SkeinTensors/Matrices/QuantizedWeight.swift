@@ -8,9 +8,9 @@ import SkeinBasics
 /// held, on every processor: they do not depend on the other rows, on instructions, or on how a range
 /// of columns was cut.
 ///
-/// Forward, every 64 numbers of a row of W have a scale, and a number an error of up to 1/254 of their
-/// largest one. Backward a row has one scale, and the gradient takes the quantization of x for the
-/// identity (straight-through). CSkeinKernels/include/int8_product.h says why they differ.
+/// Forward, every 64 numbers of a row of W are turned together and have a scale; backward, 64 rows are
+/// turned together, and each has one scale. The gradient takes the quantization of x for the identity
+/// (straight-through). CSkeinKernels/include/int8_product.h has the formulas and says why they differ.
 ///
 /// `@unchecked Sendable`: only `pack` writes it, before any product reads it, and threads that pack at
 /// the same time write disjoint pieces.
@@ -23,7 +23,7 @@ package final class QuantizedWeight: @unchecked Sendable {
     private let backward: UnsafeMutablePointer<UInt8>
     /// [blocks, outputs padded], of rows of W.
     private let forwardScales: FloatBuffer
-    /// [outputs].
+    /// [outputs padded], of turned rows.
     private let backwardScales: FloatBuffer
 
     /// Memory that `pack` fills.
@@ -50,7 +50,7 @@ package final class QuantizedWeight: @unchecked Sendable {
         self.forward = forward.bindMemory(to: UInt8.self, capacity: ahead)
         self.backward = backward.bindMemory(to: UInt8.self, capacity: back)
         forwardScales = FloatBuffer(count: Self.forwardScaleCount(outputs, inputs))
-        backwardScales = FloatBuffer(count: outputs)
+        backwardScales = FloatBuffer(count: Self.padded(outputs))
     }
 
     deinit {
@@ -59,7 +59,7 @@ package final class QuantizedWeight: @unchecked Sendable {
     }
 
     /// Outputs with room for whole panels.
-    static func padded(_ outputs: Int) -> Int { (outputs + 63) / 64 * 64 }
+    static func padded(_ outputs: Int) -> Int { QuantizationRoom.padded(outputs) }
 
     static func forwardScaleCount(_ outputs: Int, _ inputs: Int) -> Int {
         skein_int8_blocks(inputs) * padded(outputs)
@@ -68,7 +68,7 @@ package final class QuantizedWeight: @unchecked Sendable {
     /// Bytes of both directions and the scales.
     package static func bytes(outputs: Int, inputs: Int) -> Int {
         skein_int8_bytes(inputs, outputs) + skein_int8_bytes(outputs, inputs)
-            + 4 * (forwardScaleCount(outputs, inputs) + outputs)
+            + 4 * (forwardScaleCount(outputs, inputs) + padded(outputs))
     }
 
     /// Bytes of scratch that `pack` needs for `count` rows.
@@ -76,12 +76,13 @@ package final class QuantizedWeight: @unchecked Sendable {
         QuantizationRoom.bytes(rows: count, columns: inputs)
     }
 
-    /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats.
+    /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats with room for
+    /// a multiple of 64 rows, which is overwritten.
     ///
     /// Pieces may come in any order and from several threads. `first` is a multiple of 64, and so is
     /// `count` except for the last piece of W. `scratch`: `packingBytes(rows:inputs:)`, aligned to 64.
     package func pack(
-        _ w: UnsafePointer<Float>, first: Int, count: Int, scratch: UnsafeMutableRawPointer
+        _ w: UnsafeMutablePointer<Float>, first: Int, count: Int, scratch: UnsafeMutableRawPointer
     ) {
         precondition(first % 64 == 0 && (count % 64 == 0 || first + count == outputs))
         precondition(first >= 0 && count >= 0 && first + count <= outputs)

@@ -30,13 +30,16 @@ package struct StreamedQuantizedProduct: Sendable {
         max(skein_int8_bytes(inputs, block), skein_int8_bytes(outputs, inputs))
     }
     private var scaleBytes: Int {
-        let count = max(outputs, QuantizedWeight.forwardScaleCount(block, inputs))
+        let count = max(
+            QuantizationRoom.padded(outputs), QuantizedWeight.forwardScaleCount(block, inputs))
         return (4 * count + 63) / 64 * 64
     }
     private var roomBytes: Int { QuantizationRoom.bytes(rows: block, columns: inputs) }
 
     /// Bytes of scratch that either product needs, aligned to 64 bytes.
-    package var scratchBytes: Int { packedBytes + scaleBytes + roomBytes + 4 * block * inputs }
+    package var scratchBytes: Int {
+        packedBytes + scaleBytes + roomBytes + 4 * QuantizationRoom.padded(block) * inputs
+    }
 
     private struct Parts {
         let packed: UnsafeMutablePointer<UInt8>
@@ -53,7 +56,7 @@ package struct StreamedQuantizedProduct: Sendable {
             packed: scratch.bindMemory(to: UInt8.self, capacity: packedBytes),
             scales: scales.bindMemory(to: Float.self, capacity: scaleBytes / 4),
             room: QuantizationRoom(room, columns: inputs, level: level),
-            floats: floats.bindMemory(to: Float.self, capacity: block * inputs))
+            floats: floats.bindMemory(to: Float.self, capacity: QuantizationRoom.padded(block) * inputs))
     }
 
     private var blocks: [Range<Int>] {
