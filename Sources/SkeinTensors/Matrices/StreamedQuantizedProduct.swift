@@ -56,7 +56,8 @@ package struct StreamedQuantizedProduct: Sendable {
             packed: scratch.bindMemory(to: UInt8.self, capacity: packedBytes),
             scales: scales.bindMemory(to: Float.self, capacity: scaleBytes / 4),
             room: QuantizationRoom(room, columns: inputs, level: level),
-            floats: floats.bindMemory(to: Float.self, capacity: QuantizationRoom.padded(block) * inputs))
+            floats: floats.bindMemory(
+                to: Float.self, capacity: QuantizationRoom.padded(block) * inputs))
     }
 
     private var blocks: [Range<Int>] {

@@ -181,7 +181,9 @@ import Testing
     @Test("both products are near to the exact ones, with and without outliers in x")
     func near() throws {
         let it = Case(9, 130, 320)
-        func exact(_ x: [Float], _ k: Int, _ n: Int, _ w: (_ k: Int, _ n: Int) -> Float) -> [Double] {
+        func exact(
+            _ x: [Float], _ k: Int, _ n: Int, _ w: (_ k: Int, _ n: Int) -> Float
+        ) -> [Double] {
             (0..<it.t * n).map { place in
                 (0..<k).reduce(0) {
                     $0 + Double(x[place / n * k + $1]) * Double(w($1, place % n))
@@ -192,7 +194,8 @@ import Testing
         let backward = exact(it.dy, it.outputs, it.inputs) { it.w[$0 * it.inputs + $1] }
         let level = currentLevel()
         #expect(
-            CentralDifference.relativeError(try it.forward(level).map(Double.init), forward) < 0.012)
+            CentralDifference.relativeError(try it.forward(level).map(Double.init), forward)
+                < 0.012)
         #expect(
             CentralDifference.relativeError(try it.backward(level).map(Double.init), backward)
                 < 0.015)
