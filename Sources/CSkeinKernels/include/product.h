@@ -33,7 +33,7 @@ enum {
         SKEIN_PRODUCT_PANEL + SKEIN_PRODUCT_ROWS * (SKEIN_PRODUCT_DEPTH + 16),
 };
 
-/* How many of the `rest` k come next. 12 rows of x take 24 KB at 512, at most 36 KB at 768. */
+/* How many of the `rest` k come next. 6 rows of x take 12 KB at 512, at most 18 KB at 768. */
 static inline size_t skein_product_depth(size_t rest) {
     const size_t depth = 512;
     return rest <= SKEIN_PRODUCT_DEPTH ? rest : depth;
