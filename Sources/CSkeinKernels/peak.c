@@ -30,6 +30,9 @@ static const float one_factor = 0x1.5p-10f, other_factor = 0x1.3p-10f;
 #define ROUND_ONCE(sum, x, w) __builtin_elementwise_fma(x, w, sum)
 
 LOOP(fp32_plain, 4, 12, ROUND_TWICE)
+#if defined(__aarch64__)
+LOOP(fp32_fused, 4, 12, ROUND_ONCE)
+#endif
 
 /* Likewise sums of integers; PRODUCTS is how many each sum takes at once. A factor would stay the same
    in all rounds, and the compiler would multiply once before them: SAME hides from it that it does. */
@@ -103,6 +106,9 @@ size_t skein_peak_fp32(enum skein_level level, size_t rounds) {
 #if defined(__x86_64__)
     if (level >= SKEIN_AVX512) return fp32_avx512(rounds);
     if (level >= SKEIN_AVX2) return fp32_avx2(rounds);
+#endif
+#if defined(__aarch64__)
+    if (level >= SKEIN_FUSED) return fp32_fused(rounds);
 #endif
     (void)level;
     return fp32_plain(rounds);

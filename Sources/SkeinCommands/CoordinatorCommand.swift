@@ -114,7 +114,9 @@ struct CoordinatorCommand: Command {
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         if let server { status?.tell(server, io.log) }
         reporter.showData()
-        if begins { ComputeAdvice.tell(run.job.configuration.compute, io.log) }
+        if begins, options.localWorkers > 0 {
+            ComputeAdvice.tell(run.job.configuration.compute, io.log)
+        }
         for line in introduction { io.log.info(line) }
         reporter.stopOnInterrupt()
         let exports = RunExports(

@@ -9,7 +9,7 @@
 /* Kernels for rows of activations: sixteen lanes, any length, any alignment.
 
    `level` is at most skein_level(). Bits depend on the numbers and the length; the levels from
-   SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has no fused multiply-add. A
+   SKEIN_FUSED on give the same bits, SKEIN_PLAIN others, because it has no fused multiply-add. A
    bf16 number is a uint16_t: the upper half of a float, rounded to nearest, ties to even; NaN
    stays NaN. Inputs and outputs may be the same array but not overlap otherwise. */
 

@@ -14,7 +14,7 @@
    is plain arithmetic.
 
    `level` is at most skein_level(). Bits depend on operands and shape, not on how many rows a
-   call has; the levels from SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has
+   call has; the levels from SKEIN_FUSED on give the same bits, SKEIN_PLAIN others, because it has
    no fused multiply-add. */
 
 /* Floats from one row of a to the next at which reduce and expand are fast: eight rows a multiple

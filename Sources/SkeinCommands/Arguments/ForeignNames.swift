@@ -212,8 +212,8 @@ enum ForeignNames {
         same("threads", "-t", "--num-threads", "--n-threads"),
         same("seed", "--random-seed"),
         advice(
-            "write --compute bf16 or fp32", in: ["compute"], "--dtype", "--torch-dtype", "--bf16",
-            "--fp16"),
+            "write --compute bf16 or fp32, or int8 to train", in: ["compute"], "--dtype",
+            "--torch-dtype", "--bf16", "--fp16"),
         advice(
             "leave it out: Skein computes on processors", "-ngl", "--n-gpu-layers",
             "--gpu-layers", "--device", "--gpus", "--tensor-parallel-size", "-tp",

@@ -112,6 +112,11 @@ package struct ComputeAdvice: Sendable, Equatable {
     ///   - log: told also why the rates cannot be kept.
     ///   - directory: where they are; nil: in the cache directory.
     package static func tell(_ compute: ComputeType, _ log: Log, directory: String? = nil) {
+        if compute == .int8 && !RegisterRates.fusesQuickly {
+            log.warning(
+                "--compute int8 needs fused multiply-add, which this CPU does not have or "
+                    + "SKEIN_CPU_LEVEL hides: in software it takes some hundred times as long")
+        }
         let cache = directory.map { RegisterRateCache(directory: $0) } ?? RegisterRateCache()
         let (rates, flaw) = cache.rates()
         if let flaw {

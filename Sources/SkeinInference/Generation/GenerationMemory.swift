@@ -102,7 +102,7 @@ struct GenerationMemory {
             tokens * model.feedForwardWidth,
             rows * InterleavedMatrix.spreadStride(columns: widest), rows * model.vocabularySize,
             tokens * rank, tokens * rank, tokens * rank,
-            compute == .fp32 ? 0 : (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4,
+            compute == .bf16 ? (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4 : 0,
             model.design.blocks.allSatisfy(\.addsProducts) ? 0 : tokens * model.width,
         ]
         let own = Array(repeating: ownCount(attention), count: threads)

@@ -75,7 +75,7 @@ final class GenerationPass {
 
     /// Tokens of a prompt that are read at once: enough to make loading the weights cheap, few
     /// enough that a product's input stays in the second-level cache.
-    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
+    static func blockTokens(_ compute: ComputeType) -> Int { compute == .bf16 ? 512 : 256 }
 
     var model: ModelConfiguration { weights.configuration }
     /// Rows that are read together, at most.

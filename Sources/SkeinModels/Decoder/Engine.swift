@@ -44,7 +44,10 @@ package enum Engine {
 
     /// Makes ready what a compute type needs of the process: with int8 every processor multiplies and
     /// adds in one rounding, in software if it must. Call before anything is computed with it.
-    static func prepare(_ compute: ComputeType) {
+    ///
+    /// On a processor without fused multiply-add this holds for all that the process computes from then
+    /// on, in fp32, too: such a machine needs a process for each compute type.
+    package static func prepare(_ compute: ComputeType) {
         if compute == .int8 && ProcessorLevel.current == .plain { ProcessorLevel.fused.use() }
     }
 

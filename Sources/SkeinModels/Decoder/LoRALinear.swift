@@ -36,7 +36,7 @@ struct LoRALinear {
     let reducedGradient: UnsafeMutablePointer<Float>
     /// [T, out], scratch for a gradient with magnitudes.
     let scaledGradient: UnsafeMutablePointer<Float>
-    /// [R, in] with padded rows, scratch for magnitudes with a bf16 weight.
+    /// [R, in] with padded rows, scratch for magnitudes with a bf16 or int8 weight.
     let roundedA: UnsafeMutablePointer<UInt16>
     let tools: WeightMatrix.Tools
 

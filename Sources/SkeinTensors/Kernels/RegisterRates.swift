@@ -45,9 +45,20 @@ package struct RegisterRates: Sendable, Equatable {
         }
     }
 
-    /// The modes' rates under their names.
+    /// The modes' rates under their names. Without fused multiply-add there is none of int8: around its
+    /// products that is computed in software, some hundred times slower, which no register tells.
     package var named: [String: Int] {
-        Dictionary(uniqueKeysWithValues: Mode.allCases.map { ($0.rawValue, self[$0]) })
+        let modes = Mode.allCases.filter { $0 != .int8 || Self.fusesQuickly }
+        return Dictionary(uniqueKeysWithValues: modes.map { ($0.rawValue, self[$0]) })
+    }
+
+    /// Whether the kernels in use multiply and add in one instruction.
+    package static var fusesQuickly: Bool {
+        #if arch(arm64)
+            return ProcessorLevel.current != .plain
+        #else
+            return ![.plain, .fused].contains(ProcessorLevel.current)
+        #endif
     }
 
     /// Measures on the calling thread, at the level in use.

@@ -56,12 +56,11 @@ package struct InterleavedMatrix: @unchecked Sendable {
 
     /// Rows in a group.
     package static let groupRows = 16
-    /// Groups of a panel, the unit in which threads share a product.
+    /// Groups that are converted to floats at once.
     static let panelGroups = 2
     /// Floats of scratch that `multiply(panels:)` needs: a piece of a panel as floats, and as bf16.
     package static let scratchCount = SKEIN_PRODUCT_PANEL * 3 / 2
-    /// Rows that are converted to floats at once: what a product's tile is wide.
-    private static let pieceRows = Int(SKEIN_PRODUCT_COLUMNS)
+    private static let panelRows = panelGroups * groupRows
 
     package let element: Element
     package let rows: Int
@@ -162,7 +161,7 @@ package struct InterleavedMatrix: @unchecked Sendable {
         forEachPiece(of: range, level, scratch) { written, k in
             var product = skein_panel(
                 x: x + k.lowerBound, row_x: columns, step_x: 1, w: scratch,
-                group_w: Self.groupRows, step_w: Self.pieceRows, y: y + written.lowerBound,
+                group_w: Self.groupRows, step_w: Self.panelRows, y: y + written.lowerBound,
                 stride_y: rows, rows: tokens, n: written.count, k: k.count,
                 accumulate: adding || k.lowerBound > 0 ? 1 : 0)
             skein_multiply_panel(level, &product)
@@ -184,7 +183,7 @@ package struct InterleavedMatrix: @unchecked Sendable {
             .assumingMemoryBound(to: UInt16.self)
         forEachPiece(of: range, level, scratch) { written, k in
             skein_bf16_pack_rows(
-                level, scratch, Self.pieceRows, k.count, Self.pieceRows, packed,
+                level, scratch, Self.panelRows, k.count, Self.panelRows, packed,
                 skein_bf16_panel(k.count))
             var product = skein_bf16_product(
                 x: x.base + k.lowerBound, stride_x: x.stride, p: packed,
@@ -195,32 +194,27 @@ package struct InterleavedMatrix: @unchecked Sendable {
         }
     }
 
-    /// Converts each piece of some panels into `scratch`, [columns, `pieceRows`], and then calls
-    /// `body(rows, columns)`. What follows the last group is zero.
+    /// Converts each piece of some panels into `scratch`, [columns, `panelRows`], and then calls
+    /// `body(rows, columns)`. What follows the last group of W is zero.
     private func forEachPiece(
         of range: Range<Int>, _ level: skein_level, _ scratch: UnsafeMutablePointer<Float>,
         _ body: (_ rows: Range<Int>, _ columns: Range<Int>) -> Void
     ) {
-        let pieceGroups = Self.pieceRows / Self.groupRows
-        let end = min(groups, range.upperBound * Self.panelGroups)
-        for first in stride(
-            from: range.lowerBound * Self.panelGroups, to: end, by: pieceGroups)
-        {
-            let held = first..<min(end, first + pieceGroups)
-            if held.count < pieceGroups {
+        for panel in range {
+            let first = panel * Self.panelGroups
+            let held = first..<min(groups, first + Self.panelGroups)
+            if held.count < Self.panelGroups {
                 scratch.update(repeating: 0, count: SKEIN_PRODUCT_PANEL)
             }
-            let written =
-                first * Self.groupRows..<min(rows, held.upperBound * Self.groupRows)
             var k = 0
             while k < columns {
                 let depth = skein_product_depth(columns - k)
                 for group in held {
                     skein_unpack_group(
                         level, element.kernel, base + group * groupBytes, k, depth,
-                        scratch + (group - first) * Self.groupRows, Self.pieceRows)
+                        scratch + (group - first) * Self.groupRows, Self.panelRows)
                 }
-                body(written, k..<(k + depth))
+                body(rows(ofPanel: panel), k..<(k + depth))
                 k += depth
             }
         }

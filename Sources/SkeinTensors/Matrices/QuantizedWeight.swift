@@ -109,6 +109,7 @@ package final class QuantizedWeight: @unchecked Sendable {
     ) {
         precondition(x.columns == inputs && stride >= range.count && range.upperBound <= outputs)
         precondition(range.lowerBound % 64 == 0)
+        precondition(range.upperBound % 64 == 0 || range.upperBound == outputs)
         let product = skein_int8_product(
             x: x.kernel, p: columns(from: range.lowerBound), panel: skein_int8_panel(inputs),
             scales: forwardScales.base + range.lowerBound, step_scales: Self.padded(outputs),
@@ -120,7 +121,7 @@ package final class QuantizedWeight: @unchecked Sendable {
     /// dx = dy W, or dx += it, for rows `range` of W.
     ///
     /// Shapes and ranges:
-    ///   - range: of W's rows; starts at a multiple of 64.
+    ///   - range: of W's rows; starts and (but at the end of W) ends at multiples of 64.
     ///   - dy: [T, range.count], `strideDY` floats from one row to the next.
     ///   - dx: [T, inputs].
     ///   - accumulating: whether dx is added to.
@@ -132,6 +133,8 @@ package final class QuantizedWeight: @unchecked Sendable {
         scratch: UnsafeMutableRawPointer, place: WorkSharing.Place? = nil
     ) {
         precondition(range.lowerBound % 64 == 0 && range.upperBound <= outputs)
+        // 64 rows were turned together.
+        precondition(range.upperBound % 64 == 0 || range.upperBound == outputs)
         let level = level ?? currentLevel()
         let rows = QuantizedRows(
             quantizing: dy, stride: strideDY, rows: tokens, columns: range.count,

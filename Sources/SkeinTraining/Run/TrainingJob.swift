@@ -170,6 +170,7 @@ package struct TrainingJob: Sendable {
             trainingRows: plan.rowsPerEpoch, validation: held?.encoded, test: tested?.encoded,
             unread: files.unread, steps: plan.stepCount, epochs: plan.epochCount,
             warnings: DataWarning.ofPlan(plan, configuration), encoder: encoder)
+        Engine.prepare(configuration.compute)
         var runFile = RunFile(
             version: version,
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
