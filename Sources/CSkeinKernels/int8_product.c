@@ -10,7 +10,13 @@
 
 #pragma clang diagnostic ignored "-Wpsabi"
 
-enum { COLUMNS = SKEIN_INT8_COLUMNS, GROUPS = SKEIN_INT8_BLOCK / 4 };
+enum {
+    COLUMNS = SKEIN_INT8_COLUMNS,
+    /* What lies between the scales of two blocks is done in pieces. */
+    PIECE = SKEIN_INT8_TURN,
+    PIECES = SKEIN_INT8_BLOCK / PIECE,
+    GROUPS = PIECE / 4,
+};
 
 /* Some rows of x by some columns of P. */
 struct tile {
@@ -18,6 +24,7 @@ struct tile {
     size_t stride_x;
     const uint8_t *p;
     size_t blocks;
+    size_t last; /* pieces of the last block */
     const float *scales_x; /* rows `blocks` apart, like the sums */
     const int32_t *sums;
     const float *scales_p; /* NULL: 1 */

@@ -123,10 +123,10 @@ INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
 }
 #endif
 
-/* Adds one block to part[R, width]. */
+/* Adds a block of some pieces to part[R, width]. */
 INLINE void LOCAL(block)(
-    const int R, const int WEIGHTED, const struct tile *t, size_t b, const int8_t *x[],
-    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t pieces,
+    const int8_t *x[], const uint8_t **p, LOCAL(floats) *part) {
     VECTOR sum[ROWS][VECTORS];
     const size_t stride = t->stride_x;
 #pragma clang loop unroll(full)
@@ -135,14 +135,18 @@ INLINE void LOCAL(block)(
 #pragma clang loop unroll(full)
         for (int v = 0; v < VECTORS; v++) sum[r][v] = start;
     }
-    /* No other addresses than constants beside three pointers. */
+#pragma clang loop unroll(disable)
+    for (; pieces > 0; pieces--) {
+        /* No other addresses than constants beside three pointers. */
 #pragma clang loop unroll(full)
-    for (size_t u = 0; u < GROUPS; u++) {
-        const int8_t *at[(ROWS + 2) / 3];
-        for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
-        LOCAL(step)(R, sum, at, stride, p + u * 4 * COLUMNS);
+        for (size_t u = 0; u < GROUPS; u++) {
+            const int8_t *at[(ROWS + 2) / 3];
+            for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
+            LOCAL(step)(R, sum, at, stride, *p + u * 4 * COLUMNS);
+        }
+        for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += PIECE;
+        *p += PIECE * COLUMNS;
     }
-    for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] += 4 * GROUPS;
     const float *weights = WEIGHTED ? t->scales_p + b * t->step_p : NULL;
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
@@ -154,7 +158,8 @@ INLINE void LOCAL(block)(
                 LOCAL(exact)(sum[r], v, t->sums[at]), LOCAL(floats));
             const LOCAL(floats) factor =
                 WEIGHTED ? scale * *(const LOCAL(unaligned) *)(weights + v * LANES) : scale;
-            part[r][v] = __builtin_elementwise_fma(exact, factor, part[r][v]);
+            part[r * EXACT + v] =
+                __builtin_elementwise_fma(exact, factor, part[r * EXACT + v]);
         }
     }
 }
@@ -165,42 +170,43 @@ INLINE void LOCAL(block)(
 enum { LOCAL(width) = LANES };
 
 INLINE void LOCAL(block)(
-    const int R, const int WEIGHTED, const struct tile *t, size_t b, const int8_t *x[],
-    const uint8_t *p, LOCAL(floats) part[][EXACT]) {
+    const int R, const int WEIGHTED, const struct tile *t, size_t b, size_t pieces,
+    const int8_t *x[], const uint8_t **p, LOCAL(floats) *part) {
     (void)R;
     LOCAL(ints) sum = t->sums[b] - (LOCAL(ints)){};
     sum = -sum;
-    for (int u = 0; u < GROUPS; u++, p += 4 * COLUMNS, x[0] += 4)
+    for (size_t u = 0; u < pieces * GROUPS; u++, *p += 4 * COLUMNS, x[0] += 4)
         for (int c = 0; c < LANES; c++)
-            for (int k = 0; k < 4; k++) sum[c] += (int32_t)p[4 * c + k] * x[0][k];
+            for (int k = 0; k < 4; k++) sum[c] += (int32_t)(*p)[4 * c + k] * x[0][k];
     LOCAL(floats) scale = t->scales_x[b] - (LOCAL(floats)){};
     if (WEIGHTED) scale *= *(const LOCAL(unaligned) *)(t->scales_p + b * t->step_p);
-    part[0][0] = __builtin_elementwise_fma(
-        __builtin_convertvector(sum, LOCAL(floats)), scale, part[0][0]);
+    part[0] = __builtin_elementwise_fma(
+        __builtin_convertvector(sum, LOCAL(floats)), scale, part[0]);
 }
 #endif
 
 /* y[R, width] (+)= sum over blocks, WEIGHTED by scales of P. The order of sums is the same for
    each R. */
 INLINE void LOCAL(tile_of)(const int R, const int WEIGHTED, const struct tile *t) {
-    LOCAL(floats) part[ROWS][EXACT];
+    LOCAL(floats) parts[ROWS * EXACT];
+    /* In memory: as a variable, parts would compete with the sums for registers. */
+    LOCAL(floats) *part = parts;
+    __asm__("" : "+r"(part));
 #pragma clang loop unroll(full)
-    for (int r = 0; r < R; r++) {
-#pragma clang loop unroll(full)
-        for (int v = 0; v < EXACT; v++) part[r][v] = (LOCAL(floats)){};
-    }
+    for (int i = 0; i < R * EXACT; i++) part[i] = (LOCAL(floats)){};
     const int8_t *x[(ROWS + 2) / 3];
     for (int i = 0; i < (ROWS + 2) / 3; i++) x[i] = t->x + (size_t)i * 3 * t->stride_x;
     const uint8_t *p = t->p;
 #pragma clang loop unroll(disable)
-    for (size_t b = 0; b < t->blocks; b++, p += GROUPS * 4 * COLUMNS)
-        LOCAL(block)(R, WEIGHTED, t, b, x, p, part);
+    for (size_t b = 0; b < t->blocks; b++)
+        LOCAL(block)(R, WEIGHTED, t, b, b + 1 < t->blocks ? PIECES : t->last, x, &p, part);
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
 #pragma clang loop unroll(full)
         for (int v = 0; v < EXACT; v++) {
             LOCAL(unaligned) *y = (LOCAL(unaligned) *)(t->y + (size_t)r * t->stride_y + v * LANES);
-            *y = t->accumulate ? *y + part[r][v] : part[r][v];
+            const LOCAL(floats) sum = part[r * EXACT + v];
+            *y = t->accumulate ? *y + sum : sum;
         }
     }
 }
@@ -236,10 +242,12 @@ static void LOCAL(strip)(
     const struct skein_int8_product *product, size_t column, size_t columns) {
     float narrow[ROWS * LOCAL(width)];
     const int whole = columns == LOCAL(width);
+    const size_t blocks = skein_int8_blocks(product->k);
     struct tile t = {
         .stride_x = product->x.stride,
         .p = product->p + column / COLUMNS * product->panel + column % COLUMNS * 4,
-        .blocks = skein_int8_blocks(product->k),
+        .blocks = blocks,
+        .last = skein_int8_padded(product->k) / PIECE - (blocks - 1) * PIECES,
         .scales_p = product->scales == NULL ? NULL : product->scales + column,
         .step_p = product->step_scales, .stride_y = whole ? product->stride_y : LOCAL(width),
         .accumulate = product->accumulate,

@@ -13,7 +13,7 @@ void skein_int8_quantize(
 void skein_int8_turned_codes(
     enum skein_level level, float *w, size_t rows, size_t n, int8_t *codes, size_t stride,
     float *scales) {
-    for (size_t first = 0; first < rows; first += SKEIN_INT8_BLOCK)
+    for (size_t first = 0; first < rows; first += SKEIN_INT8_TURN)
         SKEIN_AT(level, int8_turn_rows)(w + first * n, n);
     for (size_t r = 0; r < rows; r++)
         scales[r] = SKEIN_AT(level, int8_codes)(w + r * n, n, codes + r * stride);

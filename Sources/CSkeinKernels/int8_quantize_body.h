@@ -4,20 +4,21 @@
 
 /* The Walsh-Hadamard transform of 64 numbers: sums and differences of all, without a division by 8. */
 INLINE void FN(int8_turn)(f32x16 v[4]) {
-    const int32_t m = (int32_t)0x80000000;
-    const i32x16 one = {0, m, 0, m, 0, m, 0, m, 0, m, 0, m, 0, m, 0, m};
-    const i32x16 two = {0, 0, m, m, 0, 0, m, m, 0, 0, m, m, 0, 0, m, m};
-    const i32x16 four = {0, 0, 0, 0, m, m, m, m, 0, 0, 0, 0, m, m, m, m};
-    const i32x16 eight = {0, 0, 0, 0, 0, 0, 0, 0, m, m, m, m, m, m, m, m};
+    /* Products with these are exact. */
+    const float m = -1;
+    const f32x16 one = {1, m, 1, m, 1, m, 1, m, 1, m, 1, m, 1, m, 1, m};
+    const f32x16 two = {1, 1, m, m, 1, 1, m, m, 1, 1, m, m, 1, 1, m, m};
+    const f32x16 four = {1, 1, 1, 1, m, m, m, m, 1, 1, 1, 1, m, m, m, m};
+    const f32x16 eight = {1, 1, 1, 1, 1, 1, 1, 1, m, m, m, m, m, m, m, m};
     UNROLL for (int i = 0; i < 4; i++) {
-        v[i] = (f32x16)((i32x16)v[i] ^ one) + __builtin_shufflevector(
-            v[i], v[i], 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
-        v[i] = (f32x16)((i32x16)v[i] ^ two) + __builtin_shufflevector(
-            v[i], v[i], 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
-        v[i] = (f32x16)((i32x16)v[i] ^ four) + __builtin_shufflevector(
-            v[i], v[i], 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
-        v[i] = (f32x16)((i32x16)v[i] ^ eight) + __builtin_shufflevector(
-            v[i], v[i], 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+        v[i] = FN(fma)(v[i], one, __builtin_shufflevector(
+            v[i], v[i], 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+        v[i] = FN(fma)(v[i], two, __builtin_shufflevector(
+            v[i], v[i], 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+        v[i] = FN(fma)(v[i], four, __builtin_shufflevector(
+            v[i], v[i], 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+        v[i] = FN(fma)(v[i], eight, __builtin_shufflevector(
+            v[i], v[i], 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
     }
     const f32x16 a = v[0] + v[1], b = v[0] - v[1], c = v[2] + v[3], d = v[2] - v[3];
     v[0] = a + c;
@@ -55,30 +56,38 @@ INLINE void FN(int8_put)(int8_t *q, i32x16 level, size_t n) {
     memcpy(q, &narrow, n);
 }
 
-/* A block of `count` numbers and zeros; its scale. `sum`: 128 sum of q. */
-INLINE float FN(int8_block_of)(
-    const float *x, const float *factors, size_t count, int8_t *q, int32_t *sum) {
-    f32x16 v[4];
+/* 64 numbers, of which `count` are in memory and the others are zeros, turned. */
+INLINE void FN(int8_turned)(const float *x, const float *factors, size_t count, f32x16 v[4]) {
     UNROLL for (size_t i = 0; i < 4; i++) {
         const size_t at = 16 * i;
         const size_t n = count == 64 || count >= at + 16 ? 16 : count > at ? count - at : 0;
         v[i] = n == 0 ? (f32x16)0 : FN(get)(x + at, n);
     }
     FN(int8_turn)(v);
-    i32x16 most = 0, sums = 0;
-    UNROLL for (size_t i = 0; i < 4; i++) {
-        if (factors) v[i] *= FN(get)(factors + 16 * i, 16);
-        most = FN(int8_larger)(most, v[i]);
+    if (factors) UNROLL for (size_t i = 0; i < 4; i++) v[i] *= FN(get)(factors + 16 * i, 16);
+}
+
+/* A block of `turns` times 64 numbers, of which `count` are in memory; its scale. `sum`: 128 sum of
+   q. */
+INLINE float FN(int8_block_of)(
+    const size_t turns, const float *x, const float *factors, size_t count, int8_t *q,
+    int32_t *sum) {
+    f32x16 v[8];
+    UNROLL for (size_t i = 0; i < turns; i++) {
+        const size_t at = 64 * i, n = count == 64 * turns || count - at > 64 ? 64 : count - at;
+        FN(int8_turned)(x + at, factors ? factors + at : NULL, n, v + 4 * i);
     }
+    i32x16 most = 0, sums = 0;
+    UNROLL for (size_t i = 0; i < 4 * turns; i++) most = FN(int8_larger)(most, v[i]);
     float scale;
     const float factor = FN(int8_factor)(__builtin_reduce_max(most), &scale);
     /* Not multiplied by 0: that would leave NaN. */
     if (factor == 0) {
-        memset(q, 0, 64);
+        memset(q, 0, 64 * turns);
         *sum = 0;
         return scale;
     }
-    UNROLL for (size_t i = 0; i < 4; i++) {
+    UNROLL for (size_t i = 0; i < 4 * turns; i++) {
         const i32x16 level = FN(int8_near)(v[i] * factor);
         sums += level;
         FN(int8_put)(q + 16 * i, level, 16);
@@ -99,12 +108,14 @@ static void FN(int8_quantize)(
         for (size_t b = 0; b < whole; b++) {
             const size_t at = b * SKEIN_INT8_BLOCK;
             scales[b] = FN(int8_block_of)(
-                from + at, factors ? factors + at : NULL, 64, q + at, sums + b);
+                2, from + at, factors ? factors + at : NULL, SKEIN_INT8_BLOCK, q + at, sums + b);
         }
         if (whole < blocks) {
             const size_t at = whole * SKEIN_INT8_BLOCK;
-            scales[whole] = FN(int8_block_of)(
-                from + at, factors ? factors + at : NULL, k - at, q + at, sums + whole);
+            const float *const some = factors ? factors + at : NULL;
+            scales[whole] = k - at > SKEIN_INT8_TURN
+                ? FN(int8_block_of)(2, from + at, some, k - at, q + at, sums + whole)
+                : FN(int8_block_of)(1, from + at, some, k - at, q + at, sums + whole);
         }
     }
 }
