@@ -1,6 +1,6 @@
 import CSkeinKernels
 
-/// Scratch in which rows of a weight become codes: those with a scale for every 64 numbers of a row, as
+/// Scratch in which rows of a weight become codes: those with a scale for every 128 numbers of a row, as
 /// y = x W^T takes them, or those with one for a row, as dx = dy W does.
 struct QuantizationRoom {
     /// Bytes for `rows` rows of `columns` numbers, a multiple of 64.
@@ -8,8 +8,8 @@ struct QuantizationRoom {
         QuantizedRows.bytes(rows: padded(rows), columns: columns)
     }
 
-    /// Rows with those that fill a block.
-    static func padded(_ rows: Int) -> Int { skein_int8_blocks(rows) * Int(SKEIN_INT8_BLOCK) }
+    /// Rows with those that fill up 64, which are turned together.
+    static func padded(_ rows: Int) -> Int { skein_int8_padded(rows) }
 
     private let base: UnsafeMutableRawPointer
     private let columns: Int

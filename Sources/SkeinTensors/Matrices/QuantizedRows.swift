@@ -1,6 +1,6 @@
 import CSkeinKernels
 
-/// Rows of activations or gradients as 8-bit integers, each with a scale for every 64 numbers: the left
+/// Rows of activations or gradients as 8-bit integers, each with a scale for every 128 numbers: the left
 /// factor of a product with a `QuantizedWeight`. CSkeinKernels/include/int8_product.h has the formula.
 package struct QuantizedRows {
     package let rows: Int

@@ -8,8 +8,8 @@ import SkeinBasics
 /// held, on every processor: they do not depend on the other rows, on instructions, or on how a range
 /// of columns was cut.
 ///
-/// Forward, every 64 numbers of a row of W are turned together and have a scale; backward, 64 rows are
-/// turned together, and each has one scale. The gradient takes the quantization of x for the identity
+/// Forward, every 64 numbers of a row of W are turned together, and 128 have a scale; backward, 64 rows
+/// are turned together, and each has one scale. The gradient takes the quantization of x for the identity
 /// (straight-through). CSkeinKernels/include/int8_product.h has the formulas and says why they differ.
 ///
 /// `@unchecked Sendable`: only `pack` writes it, before any product reads it, and threads that pack at

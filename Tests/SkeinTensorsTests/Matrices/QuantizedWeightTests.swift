@@ -10,19 +10,22 @@ import Testing
 @Suite struct QuantizedWeightTests {
     /// Rows of numbers, turned and as integers, and their scales, by the definition.
     struct Model {
-        /// [rows, whole blocks].
+        /// [rows, k and zeros up to a multiple of 64].
         var codes: [Int] = []
         /// [rows, blocks], or [rows].
         var scales: [Float] = []
 
-        /// Blocks of 64 numbers of a row.
+        /// 64 numbers of a row are turned together; up to 128 are a block.
         init(_ x: [Float], rows: Int, k: Int, factors: [Float]? = nil) {
             for r in 0..<rows {
-                for start in stride(from: 0, to: k, by: 64) {
-                    var block = (0..<64).map { start + $0 < k ? x[r * k + start + $0] : 0 }
-                    Self.turn(&block)
-                    if let factors { for i in 0..<64 { block[i] *= factors[start + i] } }
-                    append(block)
+                let row = stride(from: 0, to: k, by: 64).flatMap { start in
+                    var some = (0..<64).map { start + $0 < k ? x[r * k + start + $0] : 0 }
+                    Self.turn(&some)
+                    if let factors { for i in 0..<64 { some[i] *= factors[start + i] } }
+                    return some
+                }
+                for start in stride(from: 0, to: row.count, by: 128) {
+                    append(Array(row[start..<min(start + 128, row.count)]))
                 }
             }
         }
@@ -129,7 +132,7 @@ import Testing
     /// Raw values: the C function shares its name with the type.
     private static let levels = KernelLevel.all.map(\.rawValue)
     private static let shapes = [
-        (1, 1, 1), (5, 3, 7), (6, 64, 64), (7, 65, 130), (13, 130, 66), (4, 70, 643),
+        (1, 1, 1), (5, 3, 7), (6, 64, 64), (7, 65, 130), (13, 130, 66), (3, 192, 128), (4, 70, 643),
     ]
 
     /// y [t, n] of codes by the definition; `scale`, `code`: of the right factor.
@@ -137,13 +140,13 @@ import Testing
         _ x: Model, _ t: Int, _ n: Int, scale: (_ block: Int, _ n: Int) -> Float,
         code: (_ k: Int, _ n: Int) -> Int, onto start: [Float]?
     ) -> [Float] {
-        let blocks = x.scales.count / t
+        let (blocks, width) = (x.scales.count / t, x.codes.count / t)
         return (0..<t * n).map { place in
             let (r, c) = (place / n, place % n)
             var part: Float = 0
             for b in 0..<blocks {
-                let sum = (b * 64..<(b + 1) * 64).reduce(0) {
-                    $0 + x.codes[r * blocks * 64 + $1] * code($1, c)
+                let sum = (b * 128..<min((b + 1) * 128, width)).reduce(0) {
+                    $0 + x.codes[r * width + $1] * code($1, c)
                 }
                 part.addProduct(Float(sum), x.scales[r * blocks + b] * scale(b, c))
             }
@@ -160,11 +163,11 @@ import Testing
             let back = Model(turningRowsOf: it.w, rows: outputs, k: inputs)
             let x = Model(it.x, rows: t, k: inputs)
             let dy = Model(it.dy, rows: t, k: outputs, factors: back.scales)
-            let blocks = (inputs + 63) / 64
+            let (blocks, width) = ((inputs + 127) / 128, (inputs + 63) / 64 * 64)
             for onto in [false, true] {
                 let forward = Self.product(
                     x, t, outputs, scale: { forth.scales[$1 * blocks + $0] },
-                    code: { forth.codes[$1 * blocks * 64 + $0] }, onto: onto ? it.start : nil)
+                    code: { forth.codes[$1 * width + $0] }, onto: onto ? it.start : nil)
                 #expect(
                     try it.forward(level, accumulating: onto) == forward,
                     "forward \(level) \(t) \(outputs) \(inputs)")
