@@ -211,8 +211,10 @@ INLINE void LOCAL(tile_of)(const int R, const int WEIGHTED, const struct tile *t
     }
 }
 
+/* A call of memset would take longer than the few stores. */
 #define TILE(NAME, R, WEIGHTED) \
-    static __attribute__((noinline)) void LOCAL(NAME##_##R)(const struct tile *t) { \
+    static __attribute__((noinline, no_builtin("memset"))) void LOCAL(NAME##_##R)( \
+        const struct tile *t) { \
         LOCAL(tile_of)(R, WEIGHTED, t); \
     }
 #if ROWS > 3
