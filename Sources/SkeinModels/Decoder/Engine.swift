@@ -25,7 +25,8 @@ package enum Engine {
             case .fp32 where MatMul.isOwn: "fp32"
             case .fp32: "fp32 \(library)"
             case .bf16: "bf16 \(PackedMatrix.kernelName)"
-            case .int8: "int8"
+            // Numbers that share a scale.
+            case .int8: "int8 by 128"
             }
         let isFused = compute == .int8 || isMultiplyAddFused
         return "skein-engine \(version); \(products); "
