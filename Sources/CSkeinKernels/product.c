@@ -23,6 +23,34 @@ struct tile {
     int accumulate;
 };
 
+/* What a causal mask leaves out of a panel. */
+struct mask {
+    enum skein_causal causal;
+    ptrdiff_t edge; /* for its first row, relative to the panel; one further for each row */
+};
+
+/* What it leaves out for rows, k and columns from some on. */
+static struct mask mask_of(
+    const struct skein_product *product, size_t row, size_t k, size_t column) {
+    const ptrdiff_t r = (ptrdiff_t)row - (ptrdiff_t)k, seen = product->seen;
+    struct mask mask = {product->causal, 0};
+    if (mask.causal == SKEIN_CAUSAL_RESULT) mask.edge = seen + (ptrdiff_t)row - (ptrdiff_t)column;
+    else mask.edge = mask.causal == SKEIN_CAUSAL_ROWS ? seen + r : r - seen + 1;
+    return mask;
+}
+
+/* Steps of k that `rows` rows, the first of them `row`, need; the first step is `*begin`. */
+static size_t needed(struct mask mask, size_t row, size_t rows, size_t depth, size_t *begin) {
+    *begin = 0;
+    const ptrdiff_t first = mask.edge + (ptrdiff_t)row, end = first + (ptrdiff_t)rows - 1;
+    if (mask.causal == SKEIN_CAUSAL_ROWS && end < (ptrdiff_t)depth) return end > 0 ? (size_t)end : 0;
+    if (mask.causal == SKEIN_CAUSAL_COLUMNS && first > 0) {
+        *begin = (size_t)first < depth ? (size_t)first : depth;
+        return depth - *begin;
+    }
+    return depth;
+}
+
 /* Cache lines to be packed next: `rows` times `lines`, `burst` of them at a time. */
 struct ahead {
     const char *at;
@@ -162,15 +190,16 @@ void skein_multiply(enum skein_level level, const struct skein_product *product,
 
 void skein_multiply_panel(enum skein_level level, const struct skein_panel *panel) {
     struct ahead nothing = {0};
+    const struct mask none = {SKEIN_CAUSAL_NONE, 0};
 #if defined(__x86_64__)
     if (level >= SKEIN_AVX512) {
-        panel_avx512(panel, &nothing);
+        panel_avx512(panel, none, &nothing);
         return;
     }
     if (level >= SKEIN_AVX2) {
-        panel_avx2(panel, &nothing);
+        panel_avx2(panel, none, &nothing);
         return;
     }
 #endif
-    (level >= SKEIN_FUSED ? panel_fused : panel_plain)(panel, &nothing);
+    (level >= SKEIN_FUSED ? panel_fused : panel_plain)(panel, none, &nothing);
 }

@@ -126,24 +126,31 @@ static LOCAL(tiles) LOCAL(plain_tiles)[] = {
 #undef TILES
 #undef MORE_TILES
 
-/* All rows for up to `width` columns, with tiles of up to `most` rows. */
+/* Rows from..<end for up to `width` columns, with tiles of up to `most` rows. */
 INLINE void LOCAL(strip)(
     LOCAL(tiles) *tiles, const size_t most, const size_t width, const struct skein_panel *p,
-    size_t column, size_t columns, struct ahead *ahead) {
+    struct mask mask, size_t from, size_t end, size_t column, size_t columns,
+    struct ahead *ahead) {
     struct tile t = {
         .row_x = p->row_x, .step_x = p->step_x,
-        .w = p->w + column / 16 * p->group_w + column % 16,
         .second = LANES == 16 ? p->group_w : LANES, .step_w = p->step_w,
-        .stride_y = p->stride_y, .depth = p->k, .accumulate = p->accumulate,
+        .stride_y = p->stride_y, .accumulate = p->accumulate,
     };
+    const float *const w = p->w + column / 16 * p->group_w + column % 16;
     const int whole = columns == width;
     /* Fewer columns go through memory that is wide enough; a missing second group is not read. */
     float narrow[ROWS * LOCAL(width)] = {0};
     if (LANES == 16 && columns <= 16) t.second = 0;
-    for (size_t r = 0; r < p->rows; r += most) {
-        const size_t rows = p->rows - r < most ? p->rows - r : most;
+    for (size_t r = from; r < end; r += most) {
+        const size_t rows = end - r < most ? end - r : most;
+        if (mask.causal == SKEIN_CAUSAL_RESULT &&
+            mask.edge + (ptrdiff_t)(r + rows - 1) <= (ptrdiff_t)column)
+            continue;
         float *y = p->y + r * p->stride_y + column;
-        t.x = p->x + r * p->row_x;
+        size_t begin;
+        t.depth = needed(mask, r, rows, p->k, &begin);
+        t.x = p->x + r * p->row_x + begin * p->step_x;
+        t.w = w + begin * p->step_w;
         t.y = whole ? y : narrow;
         if (!whole) {
             t.stride_y = width;
@@ -156,7 +163,7 @@ INLINE void LOCAL(strip)(
     }
 }
 
-static void LOCAL(panel)(const struct skein_panel *p, struct ahead *ahead) {
+static void LOCAL(panel)(const struct skein_panel *p, struct mask mask, struct ahead *ahead) {
     for (size_t column = 0; column < p->n;) {
         const size_t left = p->n - column;
 #if WIDE
@@ -165,15 +172,25 @@ static void LOCAL(panel)(const struct skein_panel *p, struct ahead *ahead) {
             const size_t columns = left < 4 * LANES ? left : 4 * LANES;
             const int plain = p->step_x == 1 && p->group_w == LANES &&
                               p->step_w == SKEIN_PRODUCT_COLUMNS;
+            size_t row = 0;
+            /* The rows above the diagonal's middle want no more than a narrow tile has. */
+            const ptrdiff_t few = (ptrdiff_t)(column + LOCAL(width)) - mask.edge + 1;
+            if (mask.causal == SKEIN_CAUSAL_RESULT && few > 0) {
+                row = (size_t)few < p->rows ? (size_t)few : p->rows;
+                LOCAL(strip)(
+                    LOCAL(narrow_tiles), ROWS, LOCAL(width), p, mask, 0, row, column,
+                    LOCAL(width), ahead);
+            }
             LOCAL(strip)(
-                plain ? LOCAL(plain_tiles) : LOCAL(wide_tiles), WIDE, 4 * LANES, p, column, columns,
-                ahead);
+                plain ? LOCAL(plain_tiles) : LOCAL(wide_tiles), WIDE, 4 * LANES, p, mask, row,
+                p->rows, column, columns, ahead);
             column += columns;
             continue;
         }
 #endif
         const size_t columns = left < LOCAL(width) ? left : LOCAL(width);
-        LOCAL(strip)(LOCAL(narrow_tiles), ROWS, LOCAL(width), p, column, columns, ahead);
+        LOCAL(strip)(
+            LOCAL(narrow_tiles), ROWS, LOCAL(width), p, mask, 0, p->rows, column, columns, ahead);
         column += columns;
     }
 }
@@ -232,7 +249,7 @@ static void LOCAL(block)(
             .y = product->y + row * product->stride_y + column, .stride_y = product->stride_y,
             .rows = rows, .n = columns, .k = depth, .accumulate = product->accumulate || k > 0,
         };
-        LOCAL(panel)(&panel, &ahead);
+        LOCAL(panel)(&panel, mask_of(product, row, k, column), &ahead);
     }
 }
 

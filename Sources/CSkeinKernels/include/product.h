@@ -39,6 +39,19 @@ static inline size_t skein_product_depth(size_t rest) {
     return rest <= SKEIN_PRODUCT_DEPTH ? rest : depth;
 }
 
+/* What of a product a causal mask leaves out, where query i sees the first `seen` + i keys. Whether it
+   is left out or not changes no bit of what is wanted, unless a sum underflows to -0: a chain of sums
+   and zeros is +0 or the sum. */
+enum skein_causal {
+    SKEIN_CAUSAL_NONE,
+    /* Of row i of y, numbers from `seen` + i on are not wanted; they stay as they are or become any. */
+    SKEIN_CAUSAL_RESULT,
+    /* Of row i of x, numbers from `seen` + i on are zeros. */
+    SKEIN_CAUSAL_ROWS,
+    /* Of column i of x, numbers from `seen` + i on are zeros. */
+    SKEIN_CAUSAL_COLUMNS,
+};
+
 struct skein_product {
     const float *x; /* element (r, k) at x[r * row_x + k * step_x] */
     size_t row_x, step_x;
@@ -49,6 +62,8 @@ struct skein_product {
     size_t stride_y; /* floats from one row of y to the next */
     size_t rows, n, k;
     int accumulate; /* whether sums are added to y */
+    enum skein_causal causal;
+    ptrdiff_t seen;
 };
 
 /* From SKEIN_FUSED on; nobody calls it below, where OpenBLAS computes. */

@@ -3,7 +3,7 @@
 /// Letters: `T` tokens of the sequence, `H` query heads, `G` key/value heads, `N` head dimension,
 /// `B` queries in a block. Scores of a block, [B, keys], exist one at a time; T x T is never
 /// stored, and keys after the block's last query, or before its first one's window, are never
-/// multiplied.
+/// multiplied; nor are most of those that a query of the block does not see (`MatMul.Causal`).
 /// Backward needs only each row's log-sum-exp (Dao et al. 2022, "FlashAttention", section 3.1).
 package struct Attention: Sendable {
     package let shape: AttentionShape
@@ -58,9 +58,12 @@ package struct Attention: Sendable {
                 let key = k + seen * keyWidth + h / group * n
                 let value = v + seen * keyWidth + h / group * n
                 let query = q + first * queryWidth + h * n
+                // By the block's first query.
+                let own = first + 1 - seen
                 matMul(
                     m: rows, n: keys, k: n, query, strideA: queryWidth,
-                    key, .transposed, strideB: keyWidth, into: scratch, strideC: keys)
+                    key, .transposed, strideB: keyWidth, into: scratch, strideC: keys,
+                    causal: .result(seen: own))
                 for i in 0..<rows {
                     let hidden = shape.firstSeen(from: first + i) - seen
                     let row = scratch + i * keys
@@ -75,7 +78,8 @@ package struct Attention: Sendable {
                 }
                 matMul(
                     m: rows, n: n, k: keys, scratch, strideA: keys, value, strideB: keyWidth,
-                    into: out + first * queryWidth + h * n, strideC: queryWidth)
+                    into: out + first * queryWidth + h * n, strideC: queryWidth,
+                    causal: .left(seen: own))
             }
         }
     }
@@ -110,12 +114,15 @@ package struct Attention: Sendable {
                 let keys = first + rows - seen
                 let column = seen * keyWidth + h / group * n
                 let place = first * queryWidth + h * n
+                let own = first + 1 - seen
                 matMul(
                     m: rows, n: keys, k: n, q + place, strideA: queryWidth,
-                    k + column, .transposed, strideB: keyWidth, into: p, strideC: keys)
+                    k + column, .transposed, strideB: keyWidth, into: p, strideC: keys,
+                    causal: .result(seen: own))
                 matMul(
                     m: rows, n: keys, k: n, dOut + place, strideA: queryWidth,
-                    v + column, .transposed, strideB: keyWidth, into: ds, strideC: keys)
+                    v + column, .transposed, strideB: keyWidth, into: ds, strideC: keys,
+                    causal: .result(seen: own))
                 for i in 0..<rows {
                     let hidden = shape.firstSeen(from: first + i) - seen
                     let at = place + i * queryWidth
@@ -130,15 +137,15 @@ package struct Attention: Sendable {
                 }
                 matMul(
                     m: rows, n: n, k: keys, ds, strideA: keys, k + column, strideB: keyWidth,
-                    into: dq + place, strideC: queryWidth)
+                    into: dq + place, strideC: queryWidth, causal: .left(seen: own))
                 matMul(
                     m: keys, n: n, k: rows, ds, .transposed, strideA: keys,
                     q + place, strideB: queryWidth, into: dk + column, strideC: keyWidth,
-                    accumulating: true)
+                    accumulating: true, causal: .left(seen: own))
                 matMul(
                     m: keys, n: n, k: rows, p, .transposed, strideA: keys,
                     dOut + place, strideB: queryWidth, into: dv + column, strideC: keyWidth,
-                    accumulating: true)
+                    accumulating: true, causal: .left(seen: own))
             }
         }
     }

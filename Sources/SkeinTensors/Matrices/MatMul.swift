@@ -15,6 +15,16 @@ package struct MatMul {
     /// Whether an operand is used as stored or transposed.
     package enum Operand { case plain, transposed }
 
+    /// What a causal mask leaves out, where query i sees the first `seen` + i keys: our own kernel may
+    /// leave it out, too.
+    package enum Causal {
+        case none
+        /// Of row i of C, numbers from `seen` + i on are not wanted: they may stay, or become any.
+        case result(seen: Int)
+        /// Of stored row i of A, numbers from `seen` + i on are zeros.
+        case left(seen: Int)
+    }
+
     /// Counts products when a benchmark asks for it.
     package var tally: MatMulTally?
     /// The calling thread's place among those that help each other; nil: it is alone.
@@ -56,11 +66,13 @@ package struct MatMul {
     ///   - b: op(B) is [k, n]; `strideB` floats from one stored row to the next.
     ///   - c: [m, n]; `strideC` floats from one row to the next.
     ///   - accumulating: whether sums are added to what C holds.
+    ///   - causal: what need not be computed.
     package func callAsFunction(
         m: Int, n: Int, k: Int,
         _ a: UnsafePointer<Float>, _ opA: Operand = .plain, strideA: Int,
         _ b: UnsafePointer<Float>, _ opB: Operand = .plain, strideB: Int,
-        into c: UnsafeMutablePointer<Float>, strideC: Int, accumulating: Bool = false
+        into c: UnsafeMutablePointer<Float>, strideC: Int, accumulating: Bool = false,
+        causal: Causal = .none
     ) {
         if m == 0 || n == 0 { return }
         if let tally {
@@ -76,10 +88,17 @@ package struct MatMul {
                 strideC: strideC, accumulating: accumulating)
             return
         }
+        let (mask, seen) =
+            switch causal {
+            case .none: (SKEIN_CAUSAL_NONE, 0)
+            case .result(let seen): (SKEIN_CAUSAL_RESULT, seen)
+            case .left(let seen):
+                (opA == .plain ? SKEIN_CAUSAL_ROWS : SKEIN_CAUSAL_COLUMNS, seen)
+            }
         var product = skein_product(
             x: a, row_x: opA == .plain ? strideA : 1, step_x: opA == .plain ? 1 : strideA, w: b,
             stride_w: strideB, transposed: opB == .plain ? 0 : 1, y: c, stride_y: strideC, rows: m,
-            n: n, k: k, accumulate: accumulating ? 1 : 0)
+            n: n, k: k, accumulate: accumulating ? 1 : 0, causal: mask, seen: seen)
         if let place, place.isWorthSharing(columns: n, operations: 2 * m * n * k) {
             share(product, level, place)
         } else {
@@ -94,6 +113,7 @@ package struct MatMul {
             part.w += product.transposed != 0 ? first * product.stride_w : first
             part.y += first
             part.n = columns.count
+            if part.causal == SKEIN_CAUSAL_RESULT { part.seen -= first }
             skein_multiply(level, &part, scratch)
         }
     }

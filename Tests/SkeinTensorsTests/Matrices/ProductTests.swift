@@ -105,6 +105,55 @@ import Testing
         }
     }
 
+    @Test(
+        "what a causal mask leaves out changes no bit of the rest",
+        arguments: [(64, 1), (57, 65), (64, 700), (13, 3), (5, 0), (64, 2000)])
+    func causal(queries: Int, seen: Int) {
+        let keys = seen + queries - 1
+        let width = 64
+        var scores = CentralDifference.numbers(queries * keys, seed: 35, stream: 1)
+        for i in 0..<queries {
+            for key in min(seen + i, keys)..<keys { scores[i * keys + key] = 0 }
+        }
+        let q = CentralDifference.numbers(queries * width, seed: 35, stream: 2)
+        let k = CentralDifference.numbers(keys * width, seed: 35, stream: 3)
+        for level in Self.levels {
+            let matMul = MatMul(level: level)
+            func both(_ count: Int, _ run: (MatMul.Causal, inout [Float]) -> Void) -> [[Float]] {
+                [MatMul.Causal.none, .left(seen: seen)].map {
+                    var c = CentralDifference.numbers(count, seed: 35, stream: 4)
+                    run($0, &c)
+                    return c
+                }
+            }
+            for onto in [false, true] {
+                let rows = both(queries * width) {
+                    matMul(
+                        m: queries, n: width, k: keys, scores, strideA: keys, k, strideB: width,
+                        into: &$1, strideC: width, accumulating: onto, causal: $0)
+                }
+                #expect(rows[0] == rows[1], "rows, \(level)")
+                let columns = both(keys * width) {
+                    matMul(
+                        m: keys, n: width, k: queries, scores, .transposed, strideA: keys, q,
+                        strideB: width, into: &$1, strideC: width, accumulating: onto, causal: $0)
+                }
+                #expect(columns[0] == columns[1], "columns, \(level)")
+                let results = [MatMul.Causal.none, .result(seen: seen)].map { causal in
+                    var c = [Float](repeating: 3, count: queries * keys)
+                    matMul(
+                        m: queries, n: keys, k: width, q, strideA: width, k, .transposed,
+                        strideB: width, into: &c, strideC: keys, accumulating: onto,
+                        causal: causal)
+                    return (0..<queries).map { i in
+                        Array(c[i * keys..<min(i * keys + seen + i, (i + 1) * keys)])
+                    }
+                }
+                #expect(results[0] == results[1], "results, \(level)")
+            }
+        }
+    }
+
     @Test("without fused multiply-add OpenBLAS computes, and the yardstick always is OpenBLAS")
     func library() {
         let (m, n, k) = (7, 40, 90)
