@@ -33,7 +33,7 @@ static void one_product(size_t i, int across, int transposed, int accumulate, in
 }
 
 void products(void) {
-    /* Below, nobody calls skein_multiply. */
+    /* Below that level skein_multiply is not called. */
     for (size_t i = 0; level >= SKEIN_FUSED && i < COUNT(shapes); i++) {
         for (int kind = 0; kind < 8; kind++) one_product(i, kind & 1, kind >> 1 & 1, kind >> 2, 0);
         one_product(i, 0, 1, 1, 1);

@@ -170,7 +170,7 @@ compare_digests() {
     report "$2, and Scripts/arm/kernels.txt"
 }
 
-# Changes kernels for Arm, one change at a time, and fails if nobody notices.
+# Changes kernels for Arm, one change at a time, and fails if one goes unnoticed.
 try_mutations() {
     local lanes='return __builtin_elementwise_fma(a, b, c)' twice='return a * b + c'
     mutate "fp32 products round twice" fused skein_multiply product product_body.h \
@@ -195,7 +195,7 @@ try_mutations() {
     mutate "SDOT is taken where there is none" dotprod levels cpu cpu.c 'dot = 1ul << 20' 'dot = 1ul << 0'
 }
 
-# WORDS LEVEL KERNEL SOURCE FILE FROM TO: changes FILE, compiles SOURCE.c, and fails unless KERNEL differs at LEVEL.
+# WORDS LEVEL KERNEL SOURCE FILE FROM TO: changes FILE, compiles SOURCE, and fails unless KERNEL differs at LEVEL.
 mutate() {
     local words=$1 level=$2 kernel=$3 source=$4 file=$5 folder=$temporary/mutant
     rm -rf "$folder"

@@ -28,9 +28,8 @@ void *skein_bf16_allocate(size_t bytes) {
 void skein_bf16_free(void *memory) { free(memory); }
 
 /* Subnormal numbers count as zero and become zero, as in VDPBF16PS, while a lower level runs. Arm
-   decides before it rounds what is subnormal, x86 afterwards: a sum that is 2^-126 only because it
-   was rounded up is zero on Arm. That takes a sum of +-2^-126 from which less than 2^-150 is
-   taken. */
+   decides before it rounds what is subnormal, x86 afterwards: a sum below 2^-126 by at most 2^-151,
+   which is rounded up to 2^-126 on x86, is zero on Arm. */
 static void multiply_flushing(
     void (*multiply)(const struct skein_bf16_product *), const struct skein_bf16_product *product) {
 #if defined(__x86_64__)

@@ -4,8 +4,8 @@
 /* What this processor offers and the system can save on a thread switch. Each level includes those
    below it, except that x86-64 includes no level of Arm above SKEIN_FUSED, and AVX-512 does not
    include AVX-VNNI. Kernels are chosen only by `level >= ...`, so that a new level takes the best
-   kernel below it until it has its own. The numbers are nobody's outside of a process: files and
-   options have the levels' names. */
+   kernel below it until it has its own. The numbers stay inside of a process: files and options have
+   the levels' names. */
 enum skein_level {
     SKEIN_PLAIN = 0,      /* what every machine has; a multiply-add rounds twice */
     SKEIN_FUSED = 1,      /* a multiply-add rounds once: Arm; elsewhere by fmaf, slowly */
