@@ -11,9 +11,9 @@ import Testing
     /// All but those of Arm, which elsewhere are `fused` once more, slowly.
     private static var levels: [ProcessorLevel] {
         #if arch(arm64)
-            ProcessorLevel.allCases
+            return ProcessorLevel.allCases
         #else
-            ProcessorLevel.allCases.filter { ![.dotprod, .i8mm].contains($0) }
+            return ProcessorLevel.allCases.filter { ![.dotprod, .i8mm].contains($0) }
         #endif
     }
 
