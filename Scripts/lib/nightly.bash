@@ -7,6 +7,7 @@ entries=(
     "Scripts/api-table --check              # .build/release/Modules/Skein.swiftmodule"
     "SEED=@ Scripts/chaos 1"
     "Scripts/check-adapters --seed @"
+    "Scripts/check-arm --mutations"
     "Scripts/check-chat-page                # chromium"
     "Scripts/check-clients                  # curl"
     "Scripts/check-completions"

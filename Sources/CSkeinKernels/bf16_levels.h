@@ -6,6 +6,9 @@
 
 /* What skein_bf16_multiply calls: a product at one level. */
 void skein_bf16_multiply_plain(const struct skein_bf16_product *product);
+#if defined(__aarch64__)
+void skein_bf16_multiply_fused(const struct skein_bf16_product *product);
+#endif
 #if defined(__x86_64__)
 void skein_bf16_multiply_avx2(const struct skein_bf16_product *product);
 void skein_bf16_multiply_avx512(const struct skein_bf16_product *product);

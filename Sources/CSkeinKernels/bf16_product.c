@@ -21,6 +21,14 @@ static inline __attribute__((always_inline)) void widen(
 #define FUSED 0
 #include "bf16_body.h"
 
+#if defined(__aarch64__)
+#define NAME skein_bf16_multiply_fused
+#define LANES 4
+#define ROWS 12
+#define FUSED 1
+#include "bf16_body.h"
+#endif
+
 #if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #define NAME skein_bf16_multiply_avx2

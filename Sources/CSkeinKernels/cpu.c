@@ -44,7 +44,23 @@ int skein_has_amx_int8(void) {
            __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & (1u << 25);
 }
 #elif defined(__aarch64__)
-static enum skein_level highest(void) { return SKEIN_FUSED; }
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+/* Linux tells a process what the processor has and the kernel lets it use. Other systems are not
+   asked: they get what every 64-bit Arm has. */
+static enum skein_level highest(void) {
+#if defined(__linux__)
+    /* HWCAP_ASIMDDP and HWCAP2_I8MM, by number: headers older than the second lack it. */
+    const unsigned long dot = 1ul << 20, matrix = 1ul << 13;
+    if (!(getauxval(AT_HWCAP) & dot)) return SKEIN_FUSED;
+    return getauxval(AT_HWCAP2) & matrix ? SKEIN_I8MM : SKEIN_DOTPROD;
+#else
+    return SKEIN_FUSED;
+#endif
+}
+
 static int has_avx_vnni(void) { return 0; }
 int skein_has_amx_int8(void) { return 0; }
 #else
@@ -55,6 +71,9 @@ int skein_has_amx_int8(void) { return 0; }
 
 int skein_has_level(enum skein_level level) {
     if (level <= SKEIN_FUSED) return 1;
+#if defined(__x86_64__)
+    if (level < SKEIN_AVX2) return 0;
+#endif
     return level == SKEIN_AVXVNNI ? has_avx_vnni() : level <= highest();
 }
 

@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #pragma clang diagnostic ignored "-Wpsabi"
@@ -40,11 +42,37 @@ struct tile {
 #define BYTES 16
 #define ROWS 3
 #define VECTORS 2
+#elif defined(__aarch64__)
+#define MADD
+#define BYTES 16
+#define ROWS 6
+#define VECTORS 4
 #else
 #define BYTES 16
 #define ROWS 1
 #endif
 #include "int8_product_body.h"
+
+#if defined(__aarch64__)
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#define LEVEL dotprod
+#define DOT(sum, p, x) \
+    vdotq_s32(sum, vreinterpretq_s8_s32(p), vreinterpretq_s8_s32(x))
+#define BYTES 16
+#define ROWS 6
+#define VECTORS 4
+#include "int8_product_body.h"
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("dotprod,i8mm"))), apply_to = function)
+#define LEVEL i8mm
+#define MATRIX vusmmlaq_s32
+#define BYTES 16
+#define ROWS 6
+#define VECTORS 4
+#include "int8_product_body.h"
+#pragma clang attribute pop
+#endif
 
 #if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
@@ -97,6 +125,9 @@ void skein_int8_multiply(enum skein_level level, const struct skein_int8_product
     else if (level >= SKEIN_AVX512) at = multiply_avx512;
     else if (level >= SKEIN_AVXVNNI) at = multiply_avxvnni;
     else if (level >= SKEIN_AVX2) at = multiply_avx2;
+#elif defined(__aarch64__)
+    if (level >= SKEIN_I8MM) at = multiply_i8mm;
+    else if (level >= SKEIN_DOTPROD) at = multiply_dotprod;
 #endif
     (void)level;
     at(product);

@@ -1,11 +1,13 @@
 /* Products in 8-bit integers at one level, included once per level with
      LEVEL    the end of the names that it defines
      DOT      the instruction that adds four products of unsigned and signed bytes to each sum
-     MADD     instead of DOT: bytes are widened to 16 bits, and pairs of products added
+     MADD     instead of DOT: pairs of products are added in 16 or 32 bits
+     MATRIX   instead of DOT: the instruction multiplies 8 unsigned bytes of two columns by 8 signed
+              bytes of two rows
      BYTES    of a vector
-     ROWS     rows of a tile, at most 6
+     ROWS     rows of a tile, at most 6; with MATRIX, an even number
      VECTORS  vectors of sums of a tile's row; with MADD, an even number
-   Without DOT and MADD, plain C. Sums are exact: no level can differ in them. */
+   Without any of them, plain C. Sums are exact: no level can differ in them. */
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -17,24 +19,52 @@ typedef int32_t LOCAL(ints) __attribute__((vector_size(BYTES)));
 typedef float LOCAL(floats) __attribute__((vector_size(BYTES)));
 typedef float LOCAL(unaligned) __attribute__((vector_size(BYTES), aligned(4), may_alias));
 
-#if defined(DOT) || defined(MADD)
-#if BYTES == 64
+#if defined(DOT) || defined(MADD) || defined(MATRIX)
+/* HALF, with MADD: what a vector of sums takes at once. Arm has its bytes as they are, x86 in 16
+   bits. SIGNED: p + 128 becomes p when it is loaded, and nothing is subtracted from the sums. */
+#if defined(__aarch64__)
+#define VECTOR int32x4_t
+#define EVERYWHERE(x) vdupq_n_s32(x)
+#ifndef MATRIX
+#define SIGNED
+#endif
+#define LOAD(p) vreinterpretq_s32_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(0x80)))
+#define HALF int8x8_t
+#define HALF_P(p) vreinterpret_s8_u8(veor_u8(vld1_u8(p), vdup_n_u8(0x80)))
+#define HALF_X(x) vreinterpret_s8_s32(vdup_n_s32(x))
+#define ADD_PAIRS(sum, p, x) vpadalq_s16(sum, vmull_s8(p, x))
+#elif BYTES == 64
 #define VECTOR __m512i
 #define LOAD(p) _mm512_loadu_si512(p)
 #define EVERYWHERE(x) _mm512_set1_epi32(x)
+#define HALF __m512i
+#define HALF_P(p) _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(p)))
+#define HALF_X(x) _mm512_cvtepi8_epi16(_mm256_set1_epi32(x))
+#define ADD_PAIRS(sum, p, x) _mm512_add_epi32(sum, _mm512_madd_epi16(p, x))
 #elif BYTES == 32
 #define VECTOR __m256i
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define EVERYWHERE(x) _mm256_set1_epi32(x)
+#define HALF __m256i
+#define HALF_P(p) _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(p)))
+#define HALF_X(x) _mm256_cvtepi8_epi16(_mm_set1_epi32(x))
+#define ADD_PAIRS(sum, p, x) _mm256_add_epi32(sum, _mm256_madd_epi16(p, x))
 #else
 #define VECTOR __m128i
 #define EVERYWHERE(x) _mm_set1_epi32(x)
+#define HALF __m128i
+#define HALF_P(p) _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(p)), _mm_setzero_si128())
+/* A byte above itself, shifted down with its sign. */
+#define HALF_X(x) \
+    _mm_srai_epi16(_mm_unpacklo_epi8(_mm_set1_epi32(x), _mm_set1_epi32(x)), 8)
+#define ADD_PAIRS(sum, p, x) _mm_add_epi32(sum, _mm_madd_epi16(p, x))
 #endif
 
 #ifdef DOT
 /* Columns of a tile: a vector has one sum for each four bytes. */
 enum { LOCAL(width) = VECTORS * LANES };
 #define EXACT VECTORS
+#define AT_ONCE 1
 
 INLINE void LOCAL(step)(
     const int R, VECTOR sum[][VECTORS], const int8_t *const x[], size_t stride, const uint8_t *p) {
@@ -51,53 +81,45 @@ INLINE void LOCAL(step)(
     }
 }
 
-/* What a row's sums start from; and sums of columns v LANES ... */
-INLINE VECTOR LOCAL(start)(int32_t sum) { return EVERYWHERE(-sum); }
-INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
-    (void)start;
-    return (LOCAL(ints))sum[v];
-}
+/* What a row's sums start from; and sums of columns v LANES ... of row r. */
+INLINE VECTOR LOCAL(start)(int32_t sum) {
+#ifdef SIGNED
+    (void)sum;
+    return (VECTOR){};
 #else
-/* Sums of two products each; two vectors have those of LANES columns. */
-enum { LOCAL(width) = VECTORS / 2 * LANES };
-#define EXACT (VECTORS / 2)
+    return EVERYWHERE(-sum);
+#endif
+}
+INLINE LOCAL(ints) LOCAL(exact)(VECTOR sum[][VECTORS], int r, int v, int32_t start) {
+    (void)start;
+    return (LOCAL(ints))sum[r][v];
+}
+#elif defined(MATRIX)
+/* Rows 2 s and 2 s + 1 share their sums: of four columns, 0 and 1 are in sum[2 s][v], 2 and 3 in
+   sum[2 s + 1][v]. A last row without a second one takes itself for it. */
+enum { LOCAL(width) = VECTORS * LANES };
+#define EXACT VECTORS
+#define AT_ONCE 2
 
 INLINE void LOCAL(step)(
     const int R, VECTOR sum[][VECTORS], const int8_t *const x[], size_t stride, const uint8_t *p) {
-    VECTOR row[VECTORS];
+    int8x16_t both[ROWS / 2];
 #pragma clang loop unroll(full)
-    for (int v = 0; v < VECTORS; v++) {
-#if BYTES == 64
-        row[v] = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(p + v * 32)));
-#elif BYTES == 32
-        row[v] = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(p + v * 16)));
-#else
-        row[v] = _mm_unpacklo_epi8(
-            _mm_loadl_epi64((const __m128i *)(p + v * 8)), _mm_setzero_si128());
-#endif
+    for (int r = 0; r < R; r += 2) {
+        const int8_t *one = x[r / 3] + (size_t)(r % 3) * stride;
+        const int8_t *other = r + 1 < R ? x[(r + 1) / 3] + (size_t)((r + 1) % 3) * stride : one;
+        both[r / 2] = vcombine_s8(vld1_s8(one), vld1_s8(other));
     }
 #pragma clang loop unroll(full)
-    for (int r = 0; r < R; r++) {
-        int32_t four;
-        memcpy(&four, x[r / 3] + (size_t)(r % 3) * stride, 4);
-#if BYTES == 64
-        const VECTOR one = _mm512_cvtepi8_epi16(_mm256_set1_epi32(four));
-#elif BYTES == 32
-        const VECTOR one = _mm256_cvtepi8_epi16(_mm_set1_epi32(four));
-#else
-        /* A byte above itself, shifted down with its sign. */
-        const VECTOR all = _mm_set1_epi32(four);
-        const VECTOR one = _mm_srai_epi16(_mm_unpacklo_epi8(all, all), 8);
-#endif
+    for (int v = 0; v < VECTORS; v++) {
+        const uint32x4_t a = vreinterpretq_u32_u8(vld1q_u8(p + v * BYTES));
+        const uint32x4_t b = vreinterpretq_u32_u8(vld1q_u8(p + 4 * COLUMNS + v * BYTES));
+        const uint8x16_t low = vreinterpretq_u8_u32(vzip1q_u32(a, b));
+        const uint8x16_t high = vreinterpretq_u8_u32(vzip2q_u32(a, b));
 #pragma clang loop unroll(full)
-        for (int v = 0; v < VECTORS; v++) {
-#if BYTES == 64
-            sum[r][v] = _mm512_add_epi32(sum[r][v], _mm512_madd_epi16(row[v], one));
-#elif BYTES == 32
-            sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(row[v], one));
-#else
-            sum[r][v] = _mm_add_epi32(sum[r][v], _mm_madd_epi16(row[v], one));
-#endif
+        for (int r = 0; r < R; r += 2) {
+            sum[r][v] = MATRIX(sum[r][v], low, both[r / 2]);
+            sum[r + 1][v] = MATRIX(sum[r + 1][v], high, both[r / 2]);
         }
     }
 }
@@ -106,8 +128,41 @@ INLINE VECTOR LOCAL(start)(int32_t sum) {
     (void)sum;
     return (VECTOR){};
 }
-INLINE LOCAL(ints) LOCAL(exact)(const VECTOR *sum, int v, int32_t start) {
-    const LOCAL(ints) a = (LOCAL(ints))sum[2 * v], b = (LOCAL(ints))sum[2 * v + 1];
+INLINE LOCAL(ints) LOCAL(exact)(VECTOR sum[][VECTORS], int r, int v, int32_t start) {
+    const LOCAL(ints) a = (LOCAL(ints))sum[r & ~1][v], b = (LOCAL(ints))sum[r | 1][v];
+    return (r % 2 ? __builtin_shufflevector(a, b, 1, 3, 5, 7)
+                  : __builtin_shufflevector(a, b, 0, 2, 4, 6)) - start;
+}
+#else
+/* Sums of two products each; two vectors have those of LANES columns. */
+enum { LOCAL(width) = VECTORS / 2 * LANES };
+#define EXACT (VECTORS / 2)
+#define AT_ONCE 1
+
+INLINE void LOCAL(step)(
+    const int R, VECTOR sum[][VECTORS], const int8_t *const x[], size_t stride, const uint8_t *p) {
+    HALF row[VECTORS];
+#pragma clang loop unroll(full)
+    for (int v = 0; v < VECTORS; v++) row[v] = HALF_P(p + v * (BYTES / 2));
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; r++) {
+        int32_t four;
+        memcpy(&four, x[r / 3] + (size_t)(r % 3) * stride, 4);
+        const HALF one = HALF_X(four);
+#pragma clang loop unroll(full)
+        for (int v = 0; v < VECTORS; v++) sum[r][v] = ADD_PAIRS(sum[r][v], row[v], one);
+    }
+}
+
+INLINE VECTOR LOCAL(start)(int32_t sum) {
+    (void)sum;
+    return (VECTOR){};
+}
+INLINE LOCAL(ints) LOCAL(exact)(VECTOR sum[][VECTORS], int r, int v, int32_t start) {
+    const LOCAL(ints) a = (LOCAL(ints))sum[r][2 * v], b = (LOCAL(ints))sum[r][2 * v + 1];
+#ifdef SIGNED
+    start = 0;
+#endif
 #if BYTES == 64
     return __builtin_shufflevector(
                a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
@@ -135,11 +190,20 @@ INLINE void LOCAL(block)(
 #pragma clang loop unroll(full)
         for (int v = 0; v < VECTORS; v++) sum[r][v] = start;
     }
+#ifdef MATRIX
+#pragma clang loop unroll(full)
+    for (int v = 0; v < VECTORS; v++) sum[R % 2 ? R : 0][v] = (VECTOR){};
+#endif
 #pragma clang loop unroll(disable)
     for (; pieces > 0; pieces--) {
+#if defined(__aarch64__)
+        /* Unrolled, the compiler moves loads so far ahead that sums wait in memory for registers. */
+#pragma clang loop unroll(disable)
+#else
         /* No other addresses than constants beside three pointers. */
 #pragma clang loop unroll(full)
-        for (size_t u = 0; u < GROUPS; u++) {
+#endif
+        for (size_t u = 0; u < GROUPS; u += AT_ONCE) {
             const int8_t *at[(ROWS + 2) / 3];
             for (int i = 0; i < (ROWS + 2) / 3; i++) at[i] = x[i] + 4 * u;
             LOCAL(step)(R, sum, at, stride, *p + u * 4 * COLUMNS);
@@ -155,7 +219,7 @@ INLINE void LOCAL(block)(
 #pragma clang loop unroll(full)
         for (int v = 0; v < EXACT; v++) {
             const LOCAL(floats) exact = __builtin_convertvector(
-                LOCAL(exact)(sum[r], v, t->sums[at]), LOCAL(floats));
+                LOCAL(exact)(sum, r, v, t->sums[at]), LOCAL(floats));
             const LOCAL(floats) factor =
                 WEIGHTED ? scale * *(const LOCAL(unaligned) *)(weights + v * LANES) : scale;
             part[r * EXACT + v] =
@@ -284,10 +348,17 @@ static void LOCAL(multiply)(const struct skein_int8_product *product) {
 #undef LEVEL
 #undef DOT
 #undef MADD
+#undef MATRIX
 #undef BYTES
 #undef ROWS
 #undef VECTORS
 #undef EXACT
+#undef AT_ONCE
+#undef SIGNED
 #undef VECTOR
 #undef LOAD
 #undef EVERYWHERE
+#undef HALF
+#undef HALF_P
+#undef HALF_X
+#undef ADD_PAIRS

@@ -168,6 +168,16 @@ void skein_cache_put(enum skein_cache_type type, const float *k, const float *v,
 #undef FUSED
 #undef WIDE
 
+#if defined(__aarch64__)
+#define NAME(x) x##_fused
+#define FUSED 1
+#define WIDE 0
+#include "matvec_body.h"
+#undef NAME
+#undef FUSED
+#undef WIDE
+#endif
+
 #if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #define NAME(x) x##_avx2
@@ -195,6 +205,12 @@ void skein_cache_put(enum skein_cache_type type, const float *k, const float *v,
         if (level >= SKEIN_AVX512) name##_avx512(__VA_ARGS__); \
         else if (level >= SKEIN_AVX2) name##_avx2(__VA_ARGS__); \
         else name##_plain(__VA_ARGS__);                        \
+    } while (0)
+#elif defined(__aarch64__)
+#define DISPATCH(name, ...)                                   \
+    do {                                                      \
+        if (level >= SKEIN_FUSED) name##_fused(__VA_ARGS__);  \
+        else name##_plain(__VA_ARGS__);                       \
     } while (0)
 #else
 #define DISPATCH(name, ...)         \

@@ -34,6 +34,9 @@ INLINE void NAME(put)(v16f lanes, size_t count, float *out) {
 INLINE v16f NAME(half16)(const uint8_t *p) {
 #if WIDE
     return (v16f)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+#elif FUSED && defined(__aarch64__)
+    typedef __fp16 v16x __attribute__((vector_size(32), aligned(1), may_alias));
+    return __builtin_convertvector(*(const v16x *)p, v16f);
 #elif FUSED
     typedef float v8f __attribute__((vector_size(32)));
     v8f low = (v8f)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));

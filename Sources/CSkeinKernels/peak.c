@@ -4,6 +4,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /* The numbers stay small and neither zero nor subnormal, however long the chains are. */
@@ -31,7 +33,7 @@ static const float one_factor = 0x1.5p-10f, other_factor = 0x1.3p-10f;
 
 LOOP(fp32_plain, 4, 12, ROUND_TWICE)
 #if defined(__aarch64__)
-LOOP(fp32_fused, 4, 12, ROUND_ONCE)
+LOOP(fp32_fused, 4, 24, ROUND_ONCE)
 #endif
 
 /* Likewise sums of integers; PRODUCTS is how many each sum takes at once. A factor would stay the same
@@ -61,6 +63,25 @@ LOOP(fp32_fused, 4, 12, ROUND_ONCE)
 #define PAIRS(sum, x, w) ((sum) + (ints)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
 SUMS(int8_plain, 16, 12, 2, PAIRS)
 #undef PAIRS
+#elif defined(__aarch64__)
+#define SAME(x) __asm__("" : "+w"(x))
+#define HALF(x) vget_low_s8((int8x16_t)(x))
+#define PAIRS(sum, x, w) ((ints)vpadalq_s16((int32x4_t)(sum), vmull_s8(HALF(x), HALF(w))))
+SUMS(int8_plain, 16, 12, 2, PAIRS)
+#undef PAIRS
+#undef HALF
+
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#define FOURS(sum, x, w) ((ints)vdotq_s32((int32x4_t)(sum), (int8x16_t)(x), (int8x16_t)(w)))
+SUMS(int8_dotprod, 16, 24, 4, FOURS)
+#undef FOURS
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("dotprod,i8mm"))), apply_to = function)
+#define EIGHTS(sum, x, w) ((ints)vusmmlaq_s32((int32x4_t)(sum), (uint8x16_t)(x), (int8x16_t)(w)))
+SUMS(int8_i8mm, 16, 24, 8, EIGHTS)
+#undef EIGHTS
+#pragma clang attribute pop
 #else
 /* Here a sum is a factor, too, so that there is nothing to hide. */
 #define SAME(x) (void)0
@@ -128,6 +149,9 @@ size_t skein_peak_int8(enum skein_level level, size_t rounds) {
     if (level >= SKEIN_AVX512) return int8_avx512(rounds);
     if (level >= SKEIN_AVXVNNI) return int8_avxvnni(rounds);
     if (level >= SKEIN_AVX2) return int8_avx2(rounds);
+#elif defined(__aarch64__)
+    if (level >= SKEIN_I8MM) return int8_i8mm(rounds);
+    if (level >= SKEIN_DOTPROD) return int8_dotprod(rounds);
 #endif
     (void)level;
     return int8_plain(rounds);

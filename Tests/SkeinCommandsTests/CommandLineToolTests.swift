@@ -127,7 +127,7 @@ import Testing
         let error = try #require(throws: UsageError.self) {
             try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": "AVX2"])
         }
-        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, fused, avx2"))
+        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, fused, dotprod"))
         #expect(error.explanation.what.contains("not \"AVX2\""))
         #expect(error.explanation.status == .usage)
     }

@@ -28,7 +28,8 @@
 
 enum { SKEIN_BF16_COLUMNS = 32 };
 
-/* What the products of this process run on: "avx512bf16", "avx512", "avx2" or "plain". */
+/* What the products of this process run on: "avx512bf16", "avx512", "avx2", "fused" (Arm) or
+   "plain". */
 const char *skein_bf16_kernel_name(void);
 
 /* Elements of a panel of P[K, N]. */

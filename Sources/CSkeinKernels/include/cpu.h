@@ -2,16 +2,20 @@
 #define SKEIN_CPU_H
 
 /* What this processor offers and the system can save on a thread switch. Each level includes those
-   below it, except that AVX-512 does not include AVX-VNNI. Kernels are chosen only by
-   `level >= ...`, so that a new level takes the best kernel below it until it has its own. */
+   below it, except that x86-64 includes no level of Arm above SKEIN_FUSED, and AVX-512 does not
+   include AVX-VNNI. Kernels are chosen only by `level >= ...`, so that a new level takes the best
+   kernel below it until it has its own. The numbers stay inside of a process: files and options have
+   the levels' names. */
 enum skein_level {
     SKEIN_PLAIN = 0,      /* what every machine has; a multiply-add rounds twice */
     SKEIN_FUSED = 1,      /* a multiply-add rounds once: Arm; elsewhere by fmaf, slowly */
-    SKEIN_AVX2 = 2,       /* AVX2, FMA, F16C */
-    SKEIN_AVXVNNI = 3,    /* and VPDPBUSD of 256 bits */
-    SKEIN_AVX512 = 4,     /* AVX-512 F, BW, DQ, VL */
-    SKEIN_AVX512VNNI = 5, /* and VPDPBUSD of 512 bits */
-    SKEIN_AVX512BF16 = 6, /* and VDPBF16PS */
+    SKEIN_DOTPROD = 2,    /* Arm with SDOT (FEAT_DotProd) */
+    SKEIN_I8MM = 3,       /* and USMMLA (FEAT_I8MM) */
+    SKEIN_AVX2 = 4,       /* AVX2, FMA, F16C */
+    SKEIN_AVXVNNI = 5,    /* and VPDPBUSD of 256 bits */
+    SKEIN_AVX512 = 6,     /* AVX-512 F, BW, DQ, VL */
+    SKEIN_AVX512VNNI = 7, /* and VPDPBUSD of 512 bits */
+    SKEIN_AVX512BF16 = 8, /* and VDPBF16PS */
 };
 
 /* The level in use: the highest that the machine has, or a lower one that was asked for. */

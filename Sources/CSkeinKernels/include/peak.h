@@ -16,7 +16,8 @@ size_t skein_peak_fp32(enum skein_level level, size_t rounds);
 /* By VDPBF16PS; below SKEIN_AVX512BF16 by those of fp32, as bf16 products are. */
 size_t skein_peak_bf16(enum skein_level level, size_t rounds);
 
-/* By the instructions of int8 products (int8_product.h): VPDPBUSD, or VPMADDWD and an addition. */
+/* By the instructions of int8 products (int8_product.h): VPDPBUSD, or VPMADDWD and an addition; on Arm
+   USMMLA, SDOT, or SMULL and SADALP. */
 size_t skein_peak_int8(enum skein_level level, size_t rounds);
 
 #endif

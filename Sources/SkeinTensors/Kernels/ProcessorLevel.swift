@@ -1,12 +1,16 @@
 import CSkeinKernels
 
 /// Which of a processor's instructions the kernels use; each level includes those below it, except
-/// that AVX-512 does not include AVX-VNNI.
+/// that x86-64 includes no level of Arm above `fused`, and AVX-512 does not include AVX-VNNI.
 package enum ProcessorLevel: String, Sendable, CaseIterable {
     /// What every machine has; no fused multiply-add.
     case plain
     /// Fused multiply-add: Arm; elsewhere in software, slowly.
     case fused
+    /// Arm with SDOT (FEAT_DotProd).
+    case dotprod
+    /// Arm with USMMLA (FEAT_I8MM).
+    case i8mm
     /// AVX2, FMA, F16C.
     case avx2
     /// AVX2 with VPDPBUSD of 256 bits.
@@ -22,6 +26,8 @@ package enum ProcessorLevel: String, Sendable, CaseIterable {
         switch self {
         case .plain: SKEIN_PLAIN
         case .fused: SKEIN_FUSED
+        case .dotprod: SKEIN_DOTPROD
+        case .i8mm: SKEIN_I8MM
         case .avx2: SKEIN_AVX2
         case .avxvnni: SKEIN_AVXVNNI
         case .avx512: SKEIN_AVX512

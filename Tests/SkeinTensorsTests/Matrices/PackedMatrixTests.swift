@@ -212,6 +212,7 @@ import Testing
         #expect(PackedMatrix.bytes(rows: 7, columns: 33) == 8 * 64 * 2)
         let backward = try PackedMatrix(outputs: 7, inputs: 33, for: .backward)
         #expect(backward.bytes == 8 * 64 * 2)
-        #expect(["avx512bf16", "avx512", "avx2", "plain"].contains(PackedMatrix.kernelName))
+        #expect(
+            ["avx512bf16", "avx512", "avx2", "fused", "plain"].contains(PackedMatrix.kernelName))
     }
 }
