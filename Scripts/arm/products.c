@@ -35,30 +35,35 @@ static void one_product(size_t i, int across, int transposed, int accumulate, in
 /* 70 queries, the first of which sees `seen` of the keys: scores, their product with values and the
    transposed one. */
 static void causal_products(size_t seen) {
+    static const char *const names[] = {"none", "result", "rows", "columns"};
     const size_t queries = 70, keys = seen + queries - 1, width = 70;
-    float *scores = draw(queries * keys, 1), *scratch = floats(SKEIN_PRODUCT_SCRATCH);
-    struct skein_product product = {
-        .x = draw(queries * width, 1), .row_x = width, .step_x = 1, .w = draw(keys * width, 1),
-        .stride_w = width, .transposed = 1, .y = scores, .stride_y = keys, .rows = queries,
-        .n = keys, .k = width, .causal = SKEIN_CAUSAL_RESULT, .seen = (ptrdiff_t)seen};
-    begin("skein_multiply", "causal result, %zu", seen);
-    skein_multiply(level, &product, scratch);
-    for (size_t i = 0; i < queries; i++) {
-        add(scores + i * keys, 4 * (seen + i));
-        memset(scores + i * keys + seen + i, 0, 4 * (queries - 1 - i));
-    }
-    end();
-    float *y = draw(keys * width, 1);
-    for (int columns = 0; columns < 2; columns++) {
-        begin("skein_multiply", "causal %s, %zu", columns ? "columns" : "rows", seen);
-        product = (struct skein_product){
-            .x = scores, .row_x = columns ? 1 : keys, .step_x = columns ? keys : 1,
-            .w = draw(keys * width, 1), .stride_w = width, .y = y, .stride_y = width,
-            .rows = columns ? keys : queries, .n = width, .k = columns ? queries : keys,
-            .accumulate = columns, .seen = (ptrdiff_t)seen,
-            .causal = columns ? SKEIN_CAUSAL_COLUMNS : SKEIN_CAUSAL_ROWS};
-        skein_multiply(level, &product, scratch);
-        add(y, 4 * product.rows * width);
+    for (int causal = SKEIN_CAUSAL_RESULT; causal <= SKEIN_CAUSAL_COLUMNS; causal++) {
+        begin("skein_multiply", "causal %s, %zu", names[causal], seen);
+        float *scores = draw(queries * keys, 1), *y = draw(keys * width, 1);
+        const float *values = draw(keys * width, 1);
+        for (size_t i = 0; i < queries; i++)
+            memset(scores + i * keys + seen + i, 0, 4 * (queries - 1 - i));
+        struct skein_product product = {
+            .x = scores, .row_x = keys, .step_x = 1, .w = values, .stride_w = width, .y = y,
+            .stride_y = width, .rows = queries, .n = width, .k = keys, .causal = causal,
+            .seen = (ptrdiff_t)seen};
+        if (causal == SKEIN_CAUSAL_RESULT) {
+            product.x = y;
+            product.row_x = product.k = width;
+            product.transposed = 1;
+            product.y = scores;
+            product.stride_y = product.n = keys;
+        } else if (causal == SKEIN_CAUSAL_COLUMNS) {
+            product.row_x = 1;
+            product.step_x = keys;
+            product.rows = keys;
+            product.k = queries;
+            product.accumulate = 1;
+        }
+        skein_multiply(level, &product, floats(SKEIN_PRODUCT_SCRATCH));
+        if (causal == SKEIN_CAUSAL_RESULT)
+            for (size_t i = 0; i < queries; i++) add(scores + i * keys, 4 * (seen + i));
+        else add(y, 4 * product.rows * width);
         end();
     }
 }
