@@ -264,7 +264,7 @@ void thin_products(void) {
         y = draw(tokens * n, 1);
         skein_lowrank_expand(
             level, draw(tokens * rank, 1), tokens, rank, draw(rank * stride, 1), stride, n, mask,
-            1.25f, y);
+            1.25f, y, n);
         add(y, 4 * tokens * n + 64);
         end();
         begin("skein_lowrank_outer", "r=%zu n=%zu mask=%d", rank, n, masked);

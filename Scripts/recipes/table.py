@@ -182,6 +182,30 @@ def wide(found):
     return lines
 
 
+def computes(found):
+    """Adapters that were trained in fp32 and in int8, in fp32."""
+    cells = {}
+    for name, run in found["runs"].items():
+        cell, compute, _ = name.split()
+        cells.setdefault(cell, {}).setdefault(compute, []).append(run)
+    lines = ["", "The defaults in fp32 and in int8 (`--computes`), seed by seed; losses and answers are those of the adapter in fp32:", "",
+             "| | steps | fp32 | int8 | means | answered, fp32 | int8 | means |", "|---|---|---|---|---|---|---|---|"]
+
+    def mean(runs, name):
+        return sum(run[name] for run in runs) / len(runs)
+
+    for cell, by in cells.items():
+        if set(by) != {"fp32", "int8"}:
+            continue
+        row = [str(by["fp32"][0]["steps"])]
+        for name, digits in (("loss", 4), ("accuracy", 2)):
+            fp32, int8 = mean(by["fp32"], name), mean(by["int8"], name)
+            row += [", ".join(f"{run[name]:.{digits}f}" for run in by[each]) for each in ("fp32", "int8")]
+            row.append(f"{fp32:.{digits}f}, {int8:.{digits}f}" + (f" ({int8 / fp32 - 1:+.2%})" if name == "loss" else ""))
+        lines.append(f"| {cell} | " + " | ".join(row) + " |")
+    return lines
+
+
 def read(folder, names):
     return [results.read(path) for name in names if (path := folder / (name + ".json")).exists()]
 
@@ -203,6 +227,8 @@ def main(docs):
         lines += pairs(preferences)
     for found in read(folder, ["wide"]):
         lines += wide(found)
+    for found in read(folder, ["computes"]):
+        lines += computes(found)
     lines += ["", "Measured on: " + "; ".join(machines) + "."]
     page = pathlib.Path(docs, "RECIPES.md")
     head, begin, rest = page.read_text().partition(BEGIN)

@@ -14,9 +14,10 @@ void skein_lowrank_reduce(
 
 void skein_lowrank_expand(
     enum skein_level level, const float *reduced, size_t tokens, size_t rank, const float *a,
-    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y) {
+    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y,
+    size_t stride_y) {
     SKEIN_AT(level, lowrank_expand)
-    (reduced, tokens, rank, a, stride_a, columns, mask, kept_scale, y);
+    (reduced, tokens, rank, a, stride_a, columns, mask, kept_scale, y, stride_y);
 }
 
 void skein_lowrank_outer(

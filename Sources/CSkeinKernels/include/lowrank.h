@@ -36,10 +36,11 @@ void skein_lowrank_reduce(
    then single ones).
 
    Reads reduced [T, R], a [R, columns] whose rows lie `stride_a` floats apart, mask; adds to
-   y [T, columns]. */
+   y [T, columns], whose rows lie `stride_y` floats apart. */
 void skein_lowrank_expand(
     enum skein_level level, const float *reduced, size_t tokens, size_t rank, const float *a,
-    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y);
+    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y,
+    size_t stride_y);
 
 /* d[r, n] = sum over t of reduced[t, r] * keep(t, n) * x[t, n], token after token
 

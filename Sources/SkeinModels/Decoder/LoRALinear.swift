@@ -69,18 +69,41 @@ struct LoRALinear {
             if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
             return
         }
-        weight.forward(
-            rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
-            accumulating: accumulating,
-            rounded: rounded, tools: tools)
-        if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
-        if let adapter { add(adapter, x, to: y) }
+        guard addsToProduct else {
+            weight.forward(
+                rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
+                accumulating: accumulating, rounded: rounded, tools: tools)
+            return
+        }
+        if let adapter { reduce(adapter, x) }
+        for range in parts {
+            weight.forward(
+                rows: range, operand, tokens: rows, into: y + range.lowerBound,
+                strideY: outputs, accumulating: accumulating, tools: tools)
+            if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
+            if let adapter { expand(adapter, to: y, range) }
+        }
+    }
+
+    /// Columns of y that are finished together, while they are in the second-level cache; all of them
+    /// with a bias, which is added to whole rows.
+    private var parts: [Range<Int>] {
+        if bias != nil { return [0..<weight.rows] }
+        let floats = 128 << 10
+        let step = max(64, floats / max(1, rows) / 64 * 64)
+        return stride(from: 0, to: weight.rows, by: step).map { $0..<min($0 + step, weight.rows) }
     }
 
     /// y += scale * B (A dropout(x)).
     private func add(
         _ adapter: Adapter, _ x: UnsafePointer<Float>, to y: UnsafeMutablePointer<Float>
     ) {
+        reduce(adapter, x)
+        expand(adapter, to: y, 0..<weight.rows)
+    }
+
+    /// Draws the mask, makes scale * A dropout(x) and transposes B.
+    private func reduce(_ adapter: Adapter, _ x: UnsafePointer<Float>) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
@@ -90,9 +113,15 @@ struct LoRALinear {
         LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
         count(inputs, rank)
         count(outputs, rank)
+    }
+
+    /// Columns `range` of y += B times what `reduce` has made.
+    private func expand(
+        _ adapter: Adapter, to y: UnsafeMutablePointer<Float>, _ range: Range<Int>
+    ) {
         LowRank.expand(
-            adapter.memory.reduced, tokens: rows, rank: rank, by: transposed, columns: outputs,
-            addingTo: y)
+            adapter.memory.reduced, tokens: rows, rank: adapter.rank, by: transposed,
+            columns: weight.rows, addingTo: y, range: range)
     }
 
     /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, with an operand,

@@ -34,7 +34,7 @@ package enum LowRank {
         by a: UnsafePointer<Float>, rank: Int, scale: Float = 1, mask: Mask? = nil,
         into reduced: UnsafeMutablePointer<Float>
     ) {
-        spread(a, rank: rank, columns: columns) { a, stride in
+        spread(a, rank: rank, columns: columns, 0..<columns) { a, stride in
             skein_lowrank_reduce(
                 skein_level(), x, tokens, columns, a, stride, rank, scale, mask?.bits,
                 mask?.keptScale ?? 1, reduced)
@@ -48,15 +48,19 @@ package enum LowRank {
     ///   - reduced: [T, R].
     ///   - a: [R, columns].
     ///   - y: [T, columns], added to.
+    ///   - range: the only columns that are read and added to; nil, and with a mask: all.
     package static func expand(
         _ reduced: UnsafePointer<Float>, tokens: Int, rank: Int,
         by a: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
-        addingTo y: UnsafeMutablePointer<Float>
+        addingTo y: UnsafeMutablePointer<Float>, range: Range<Int>? = nil
     ) {
-        spread(a, rank: rank, columns: columns) { a, stride in
+        precondition(mask == nil || range == nil)
+        let range = range ?? 0..<columns
+        let first = range.lowerBound
+        spread(a, rank: rank, columns: columns, range) { a, stride in
             skein_lowrank_expand(
-                skein_level(), reduced, tokens, rank, a, stride, columns, mask?.bits,
-                mask?.keptScale ?? 1, y)
+                skein_level(), reduced, tokens, rank, a, stride, range.count, mask?.bits,
+                mask?.keptScale ?? 1, y + first, columns)
         }
     }
 
@@ -78,20 +82,22 @@ package enum LowRank {
     /// Floats from one row of `a` to the next in a product: never a multiple of 4 KiB.
     static func stride(columns: Int) -> Int { skein_lowrank_stride(columns) }
 
-    /// Calls `body` with `a` [R, columns] and its stride: in place or, when its rows would share
-    /// one set of the first-level cache, a copy. A copy costs as much as a token of the product.
+    /// Calls `body` with columns `range` of `a` [R, columns] and the stride of its rows: in place or,
+    /// when they would share one set of the first-level cache, a copy. A copy costs as much as a token
+    /// of the product.
     private static func spread(
-        _ a: UnsafePointer<Float>, rank: Int, columns: Int,
+        _ a: UnsafePointer<Float>, rank: Int, columns: Int, _ range: Range<Int>,
         _ body: (_ a: UnsafePointer<Float>, _ stride: Int) -> Void
     ) {
-        let stride = stride(columns: columns)
-        guard stride != columns else { return body(a, columns) }
+        let from = a + range.lowerBound
+        guard stride(columns: columns) != columns else { return body(from, columns) }
+        let stride = stride(columns: range.count)
         let bytes = rank * stride * MemoryLayout<Float>.stride
         withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 64) { memory in
             let copy = memory.bindMemory(to: Float.self)
             guard let base = copy.baseAddress else { return }
             for r in 0..<rank {
-                (base + r * stride).update(from: a + r * columns, count: columns)
+                (base + r * stride).update(from: from + r * columns, count: range.count)
             }
             body(base, stride)
         }

@@ -50,7 +50,8 @@ import Testing
                 level, o.x, o.tokens, o.columns, o.a, o.columns, o.rank, scale, mask, keptScale,
                 &reduced)
             skein_lowrank_expand(
-                level, o.reduced, o.tokens, o.rank, o.a, o.columns, o.columns, mask, keptScale, &y)
+                level, o.reduced, o.tokens, o.rank, o.a, o.columns, o.columns, mask, keptScale, &y,
+                o.columns)
             skein_lowrank_outer(
                 level, o.reduced, o.tokens, o.rank, o.x, o.columns, mask, keptScale, &d)
         }
@@ -151,7 +152,7 @@ import Testing
                 var infinite = [Float](repeating: 1, count: rank)
                 infinite[2] = .nan
                 skein_lowrank_expand(
-                    level, infinite, 1, rank, a, columns, columns, mask, 1, &y)
+                    level, infinite, 1, rank, a, columns, columns, mask, 1, &y, columns)
                 #expect(kept ? y[20].isNaN : y[20] == 3)
                 #expect(y[19].isNaN)
             }
@@ -189,6 +190,17 @@ import Testing
                 o.reduced, tokens: o.tokens, rank: o.rank, by: o.a, columns: o.columns,
                 mask: mask, addingTo: &y)
             #expect(y == expected[1])
+            let (whole, parts) = (o.y, [0..<48, 48..<columns])
+            let all = [[0..<columns], parts].map { ranges in
+                var y = whole
+                for range in ranges {
+                    LowRank.expand(
+                        o.reduced, tokens: o.tokens, rank: o.rank, by: o.a, columns: o.columns,
+                        addingTo: &y, range: range)
+                }
+                return y
+            }
+            #expect(all[0] == all[1], "in parts")
             var d = [Float](repeating: 0, count: o.rank * o.columns)
             LowRank.outer(
                 o.reduced, tokens: o.tokens, rank: o.rank, with: o.x, columns: o.columns,
