@@ -14,6 +14,8 @@ struct Kernel {
     let name: String
     let size: String
     let limit: Limit
+    /// The same product with everything packed before; nil where that is not measured.
+    var bare: BareProduct?
     let run: () -> Void
 }
 
@@ -29,6 +31,8 @@ struct KernelResult: Sendable, Equatable {
     var unit: String
     /// `unit` per second.
     var limit: Double
+    /// The bare tile's rate, measured in turn with the kernel's.
+    var bare: Double?
 
     var share: Double { limit > 0 ? rate / limit : 0 }
 
@@ -36,7 +40,21 @@ struct KernelResult: Sendable, Equatable {
     init(_ kernel: Kernel, _ effort: Effort) {
         name = kernel.name
         size = kernel.size
-        let measured = Stopwatch.measure(effort, kernel.run)
+        let measured: Measurement
+        if let product = kernel.bare {
+            // In turn, because a neighbour on the core comes and goes within seconds.
+            var (own, bare): ([Double], [Double]) = ([], [])
+            let single = Effort(repetitions: 1, minimumSeconds: effort.minimumSeconds)
+            for _ in 0..<effort.repetitions {
+                own += Stopwatch.measure(single, kernel.run).seconds
+                bare += Stopwatch.measure(single) { product.run() }.seconds
+            }
+            measured = Measurement(seconds: own)
+            self.bare = Measurement(seconds: bare).rate(of: product.operations)
+        } else {
+            measured = Stopwatch.measure(effort, kernel.run)
+            bare = nil
+        }
         seconds = measured.median
         switch kernel.limit {
         case .products(let operations, let kind):
@@ -64,22 +82,25 @@ struct KernelResult: Sendable, Equatable {
     }
 
     var json: JSONValue {
-        .fields([
+        var fields: [(String, JSONValue)] = [
             ("name", .text(name)), ("size", .text(size)), ("seconds", .decimal(seconds)),
             ("rate", .decimal(rate)), ("limit", .decimal(limit)), ("unit", .text(unit + "/s")),
             ("share", .decimal(share)),
-        ])
+        ]
+        if let bare { fields.append(("bare_tile", .decimal(bare))) }
+        return .fields(fields)
     }
 
-    /// Name, size, time, rate, limit, share.
+    /// Name, size, time, rate, limit, share, the bare tile's rate.
     var cells: [String] {
         [
             name, size, Figures.seconds(seconds), Figures.rate(rate, unit: unit),
             Figures.rate(limit, unit: unit), Figures.percent(share),
+            bare.map { Figures.rate($0, unit: unit) } ?? "",
         ]
     }
 
-    static let heading = ["kernel", "size", "time", "rate", "limit", "share"]
+    static let heading = ["kernel", "size", "time", "rate", "limit", "share", "bare tile"]
 }
 
 /// A copy within memory: it reads and writes as many bytes as a kernel does, so that caches serve

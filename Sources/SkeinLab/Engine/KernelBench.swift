@@ -39,6 +39,8 @@ package struct KernelBench {
                     name: "\(product.kind.computeName) \(part) \(way)",
                     size: "\(product.m) x \(product.n) x \(product.k)",
                     limit: .products(operations: replay.operations, product.kind),
+                    bare: product.kind == .single && MatMul.isOwn
+                        ? BareProduct(m: product.m, n: product.n, k: product.k) : nil,
                     run: { replay.run() })
             }
             let wide = try [MatMulTally.Kind.single, .packed, .quantized].flatMap { kind in
@@ -105,7 +107,8 @@ extension KernelBench {
             ],
             [
                 "one thread, sizes of SmolLM2-135M; the limit of a product is a loop in registers,",
-                "the limit of the others a copy that reads and writes as many bytes",
+                "the limit of the others a copy that reads and writes as many bytes; the bare tile is",
+                "the same fp32 product with its right factor packed before",
             ], [KernelResult.heading] + results.map(\.cells), leftColumns: 2)
     }
 }
