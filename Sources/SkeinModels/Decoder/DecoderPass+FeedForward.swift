@@ -34,10 +34,21 @@ extension DecoderPass {
     ) -> Operand {
         let columns = model.feedForwardWidth
         switch compute {
-        case .fp32, .int8:
+        case .fp32:
             activation(layer).forward(
                 gate: kept.gate, up: kept.up, count: rows * columns, into: memory.activated)
-            return operand(memory.activated, rows: rows, columns: columns)
+            return .single(memory.activated)
+        case .int8:
+            let activation = activation(layer)
+            let quantized = QuantizedRows(
+                of: memory.activated, rows: rows, columns: columns, in: memory.rounded
+            ) { range in
+                let first = range.lowerBound * columns
+                activation.forward(
+                    gate: kept.gate + first, up: kept.up + first, count: range.count * columns,
+                    into: memory.activated + first)
+            }
+            return .quantized(quantized)
         case .bf16:
             activation(layer).forward(
                 gate: kept.roundedGate, up: kept.roundedUp, rows: rows, columns: columns,

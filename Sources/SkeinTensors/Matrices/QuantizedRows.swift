@@ -24,16 +24,44 @@ package struct QuantizedRows {
         quantizing x: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int,
         factors: UnsafePointer<Float>?, in scratch: UnsafeMutableRawPointer, level: skein_level
     ) {
-        precondition(stride >= columns && Int(bitPattern: scratch) % 64 == 0)
+        precondition(stride >= columns)
+        self.init(rows: rows, columns: columns, in: scratch)
+        var out = kernel
+        skein_int8_quantize(level, x, stride, rows, columns, factors, &out)
+    }
+
+    /// Quantizes rows x [rows, columns], contiguous, which `produce` makes some at a time, in order, so
+    /// that they are still in the cache.
+    package init(
+        of x: UnsafePointer<Float>, rows: Int, columns: Int, in scratch: UnsafeMutableRawPointer,
+        produce: (Range<Int>) -> Void
+    ) {
+        self.init(rows: rows, columns: columns, in: scratch)
+        // With what they are made of, in the second-level cache.
+        let some = max(1, (16 << 10) / max(1, columns))
+        let blocks = skein_int8_blocks(columns)
+        for first in Swift.stride(from: 0, to: rows, by: some) {
+            let range = first..<min(first + some, rows)
+            produce(range)
+            var out = kernel
+            out.q += first * out.stride
+            out.scales += first * blocks
+            out.sums += first * blocks
+            skein_int8_quantize(
+                currentLevel(), x + first * columns, columns, range.count, columns, nil, &out)
+        }
+    }
+
+    /// Places in `scratch`, not yet written.
+    private init(rows: Int, columns: Int, in scratch: UnsafeMutableRawPointer) {
+        precondition(Int(bitPattern: scratch) % 64 == 0)
         let rowBytes = skein_int8_stride(columns)
         let blocks = rows * skein_int8_blocks(columns)
         let after = scratch + rows * rowBytes
-        var out = skein_int8_rows(
+        kernel = skein_int8_rows(
             q: scratch.bindMemory(to: Int8.self, capacity: rows * rowBytes), stride: rowBytes,
             scales: after.bindMemory(to: Float.self, capacity: blocks),
             sums: (after + 4 * blocks).bindMemory(to: Int32.self, capacity: blocks))
-        skein_int8_quantize(level, x, stride, rows, columns, factors, &out)
-        kernel = out
         self.rows = rows
         self.columns = columns
     }
