@@ -44,11 +44,11 @@ static inline size_t skein_product_depth(size_t rest) {
    and zeros is +0 or the sum. */
 enum skein_causal {
     SKEIN_CAUSAL_NONE,
-    /* Of row i of y, numbers from `seen` + i on are not wanted; they stay as they are or become any. */
+    /* Numbers of row i of y from `seen` + i on are not wanted; they stay as they are or become any. */
     SKEIN_CAUSAL_RESULT,
-    /* Of row i of x, numbers from `seen` + i on are zeros. */
+    /* Numbers of row i of x from `seen` + i on are zeros. */
     SKEIN_CAUSAL_ROWS,
-    /* Of column i of x, numbers from `seen` + i on are zeros. */
+    /* Numbers of column i of x from `seen` + i on are zeros. */
     SKEIN_CAUSAL_COLUMNS,
 };
 

@@ -85,45 +85,6 @@ struct LoRALinear {
         }
     }
 
-    /// Columns of y that are finished together, while they are in the second-level cache; all of them
-    /// with a bias, which is added to whole rows.
-    private var parts: [Range<Int>] {
-        if bias != nil { return [0..<weight.rows] }
-        let floats = 128 << 10
-        let step = max(64, floats / max(1, rows) / 64 * 64)
-        return stride(from: 0, to: weight.rows, by: step).map { $0..<min($0 + step, weight.rows) }
-    }
-
-    /// y += scale * B (A dropout(x)).
-    private func add(
-        _ adapter: Adapter, _ x: UnsafePointer<Float>, to y: UnsafeMutablePointer<Float>
-    ) {
-        reduce(adapter, x)
-        expand(adapter, to: y, 0..<weight.rows)
-    }
-
-    /// Draws the mask, makes scale * A dropout(x) and transposes B.
-    private func reduce(_ adapter: Adapter, _ x: UnsafePointer<Float>) {
-        let (outputs, inputs) = (weight.rows, weight.columns)
-        adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
-        let rank = adapter.rank
-        LowRank.reduce(
-            x, tokens: rows, columns: inputs, by: adapter.a, rank: rank, scale: adapter.scale,
-            mask: adapter.mask, into: adapter.memory.reduced)
-        LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
-        count(inputs, rank)
-        count(outputs, rank)
-    }
-
-    /// Columns `range` of y += B times what `reduce` has made.
-    private func expand(
-        _ adapter: Adapter, to y: UnsafeMutablePointer<Float>, _ range: Range<Int>
-    ) {
-        LowRank.expand(
-            adapter.memory.reduced, tokens: rows, rank: adapter.rank, by: transposed,
-            columns: weight.rows, addingTo: y, range: range)
-    }
-
     /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, with an operand,
     /// dx = dy W + dropout'(scale * dy B A), or dx += it.
     ///
@@ -178,7 +139,7 @@ struct LoRALinear {
     }
 
     /// Adds a thin product over all rows to a benchmark's tally.
-    private func count(_ columns: Int, _ rank: Int) {
+    func count(_ columns: Int, _ rank: Int) {
         tools.matMul.tally?.add(MatMulTally.Shape(kind: .thin, m: rows, n: rank, k: columns))
     }
 }

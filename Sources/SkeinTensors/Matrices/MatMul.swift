@@ -19,9 +19,9 @@ package struct MatMul {
     /// leave it out, too.
     package enum Causal {
         case none
-        /// Of row i of C, numbers from `seen` + i on are not wanted: they may stay, or become any.
+        /// Numbers of row i of C from `seen` + i on are not wanted: they may stay, or become any.
         case result(seen: Int)
-        /// Of stored row i of A, numbers from `seen` + i on are zeros.
+        /// Numbers of stored row i of A from `seen` + i on are zeros.
         case left(seen: Int)
     }
 
