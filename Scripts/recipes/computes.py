@@ -2,8 +2,8 @@
 
 computes.py CELL --skein S --model M --pairs P --work DIR --results DIR --machine TEXT [--threads N] [--seeds N]
 
-An adapter is used in fp32 by whoever downloads it, so losses and answers are those in fp32, whatever it was trained in; "own" is
-the loss in its own compute. The results are in RESULTS/computes.json, for table.py. A run that was measured is not run again.
+An adapter is used in fp32 by all who download it, so losses and answers are those in fp32, whatever it was trained in; "own" is
+the lowest validation of the run itself, in its own compute. The results are in RESULTS/computes.json, for table.py. A run that was measured is not run again.
 """
 
 import pathlib
@@ -24,10 +24,10 @@ def measured(cell, compute, seed):
     cell.train(folder, "--valid-data", "valid.jsonl", "--seed", str(seed), "--validate-at-start", "off", "--checkpoint-every", "0",
                "--keep-checkpoints", "1", "--no-advice")
     adapter = folder + "/adapter"
-    steps, _ = judge.metrics(folder)
+    steps, validations = judge.metrics(folder)
     name = f"{compute} {seed}"
     return {"loss": round(cell.evaluation(adapter)["loss"], 5),
-            "own": round(cell.evaluation(adapter, compute=compute)["loss"], 5),
+            "own": round(min(line["validation_loss"] for line in validations), 5),
             "accuracy": round(cell.accuracies({name: adapter})[name], 4), "steps": len(steps)}
 
 

@@ -74,12 +74,11 @@ class Cell:
             return {name: sum(pool.map(lambda row: is_right(server, identifier(name), row), self.asked)) / len(self.asked)
                     for name in adapters}
 
-    def evaluation(self, path, file="valid.jsonl", compute="fp32"):
+    def evaluation(self, path, file="valid.jsonl"):
         """What `skein evaluate` says of an adapter, or of the base, on held-out rows: loss, token_accuracy and more."""
         pairs = ["--loss", self.kind] if self.kind in rows.PAIR_KINDS and file == "valid.jsonl" else []
         words = [self.arguments.skein, "evaluate", "--model", self.arguments.model, "--data", file, "--max-length",
-                 str(plan.MAX_LENGTH), "--threads", str(self.arguments.threads), "--json", "--compute", compute, *self.chat,
-                 *pairs]
+                 str(plan.MAX_LENGTH), "--threads", str(self.arguments.threads), "--json", *self.chat, *pairs]
         found = json.loads(subprocess.run(words + (["--adapter", path] if path else []), check=True, capture_output=True).stdout)
         return found["adapter" if path else "base"]
 
