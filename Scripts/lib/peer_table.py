@@ -274,7 +274,7 @@ class Table:
             bench = Rows(self.arguments, skein, output, rows, Limits(60 * self.arguments.deadline, self.memory))
             bench.arguments.has_compute = True
             bench.prepare()
-            self.benches = {(size, rows): bench}
+            self.benches[size, rows] = bench
             # What was measured before the run was stopped has made sure of the same first loss.
             before = self.results.cell(size, rows, "fp32") or {}
             if "loss" in before:
