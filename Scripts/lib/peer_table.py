@@ -208,10 +208,10 @@ class Rows(peer_training.Bench):
     def weights(self, kind):
         return self.skein.model
 
-    def figures_of(self, steps, outcome):
+    def figures_of(self, steps, outcome, checkpointing):
         """What a cell keeps of a process; `why` instead of a rate where it had no second step."""
         found = {"peak": outcome.peak, "own": outcome.own, "others": round(outcome.others, 3),
-                 "date": self.arguments.date}
+                 "date": self.arguments.date, "checkpointing": checkpointing}
         rates = [step["tokens"] / step["seconds"] for step in steps[1:]]
         if rates:
             return found | {"rate": round(statistics.median(rates), 1), "rates": [round(rate, 1) for rate in rates],
@@ -219,7 +219,7 @@ class Rows(peer_training.Bench):
         if outcome.ended == "memory":
             need = re.search(r"needs about ([\d.]+ [GM]iB) of memory", outcome.log)
             what = f"it needs about {need.group(1)}" if need else f"it was ended with {gib(outcome.own)} of its own"
-            return found | {"why": f"does not fit: {what}"}
+            return found | {"why": f"does not fit: {what}{' with gradient checkpointing' if checkpointing else ''}"}
         return found | {"why": f"no second step ended within {self.arguments.deadline:g} minutes"}
 
     @staticmethod
@@ -230,7 +230,7 @@ class Rows(peer_training.Bench):
         """Without gradient checkpointing, or with it where that does not fit."""
         for checkpointing in (False, True):
             steps, outcome = self.our_steps("dense", mode, *(["--gradient-checkpointing"] if checkpointing else []))
-            found = self.figures_of(steps, outcome) | {"checkpointing": checkpointing}
+            found = self.figures_of(steps, outcome, checkpointing)
             if not found.get("why", "").startswith("does not fit"):
                 break
         return found
@@ -240,8 +240,8 @@ class Rows(peer_training.Bench):
         for name, checkpointing in dict.fromkeys([(allocator, False), (allocator, True), ("default", True)]):
             self.checkpointing = checkpointing
             groups, outcome = self.peer_steps(kind, name, [("dense", attention, self.steps["dense"] + 1)])
-            found = self.figures_of(groups.get(("dense", attention), []), outcome)
-            found |= {"kind": kind, "allocator": name, "attention": attention, "checkpointing": checkpointing}
+            found = self.figures_of(groups.get(("dense", attention), []), outcome, checkpointing)
+            found |= {"kind": kind, "allocator": name, "attention": attention}
             if not found.get("why", "").startswith("does not fit"):
                 break
         self.checkpointing = False
