@@ -17,10 +17,9 @@ import time
 import peer_training
 from peer_processes import Limits, Problem, Skein, memory_kib, run
 from peer_report import gib, machine_facts
-from peer_table_report import MODES, ROWS, cpu_table, report
+from peer_table_report import FORMAT, MODES, ROWS, cpu_table, read, report
 from peer_training import KINDS, say
 
-FORMAT = 1
 # Tokens of a step: so many rows, or one that is longer.
 STEP = 2048
 QWEN = {"hidden_act": "silu", "rms_norm_eps": 1e-6, "rope_theta": 1e6, "rope_scaling": None, "vocab_size": 151936,
@@ -45,6 +44,8 @@ SIZES = {
 # PyTorch's cell takes.
 GUESSES = {"fp32": 0.6, "bf16": 0.6, "int8": 0.25, "peft": 0.4}
 SETTINGS = 3
+# Steps of the round that chooses PyTorch's settings, some of which are slow.
+SEARCH_STEPS = 60
 
 
 def choices(option, text, known):
@@ -156,13 +157,7 @@ class Results:
         self.values = {"format": FORMAT, "machine": facts, "threads": threads, "searches": {}, "cells": {}}
         if not os.path.exists(path):
             return
-        with open(path, encoding="utf-8") as file:
-            try:
-                values = json.load(file)
-            except json.JSONDecodeError as error:
-                raise Problem(f"{path} is not JSON: {error}", "name another file, or mend this one") from None
-        if not isinstance(values, dict) or values.get("format") != FORMAT:
-            raise Problem(f"{path} is no table of this program", "name another file in --json")
+        values = read(path)
         same = [values[key] == self.values[key] for key in ("threads",)]
         same += [values["machine"][key] == facts[key] for key in ("name", "number", "sets", "cores")]
         if not all(same):
@@ -292,6 +287,13 @@ class Table:
         return min(seconds * (measured / estimated if estimated else 1),
                    (SETTINGS if mode == "peft" else 1) * 60 * self.arguments.deadline)
 
+    def guess_all(self, cells):
+        """Seconds that these cells take, and the rounds that choose PyTorch's settings for them."""
+        searches = {rows for _, rows, mode in cells if mode == "peft"}
+        searches -= {int(rows) for rows in self.results.values["searches"]}
+        step = self.guess(next(iter(SIZES)), STEP, "peft") / SETTINGS / (self.arguments.steps + 1)
+        return sum(self.guess(*cell) for cell in cells) + len(searches) * SEARCH_STEPS * step
+
     def search(self, rows):
         """PyTorch's settings for rows of this length, tried on the smallest model, the best last."""
         size, searches = next(iter(SIZES)), self.results.values["searches"]
@@ -354,8 +356,8 @@ class Table:
         say(f"{self.path}: {len(wanted) - len(todo)} of {len(wanted)} cells are measured")
         failed = []
         for number, (size, rows, mode) in enumerate(todo):
-            left = sum(self.guess(*cell) for cell in todo[number:])
-            say(f"cell {number + 1} of {len(todo)}: {size}, rows of {rows}, {mode}; about {spoken(left)} to go")
+            left = spoken(self.guess_all(todo[number:]))
+            say(f"cell {number + 1} of {len(todo)}: {size}, rows of {rows}, {mode}; about {left} to go")
             load = os.getloadavg()[0]
             if number == 0 and load > 0.3 * self.arguments.threads:
                 say(f"  others use this machine (load {load:.1f}); what they take is noted beside each cell")

@@ -4,8 +4,10 @@ import glob
 import json
 import os
 
+from peer_processes import Problem
 from peer_report import replace_section, table
 
+FORMAT = 1
 ROWS = (128, 512, 2048)
 MODES = ("fp32", "bf16", "int8", "peft")
 MODELS = {
@@ -92,12 +94,23 @@ def cpu_table(values):
     return "\n\n".join(parts + (["\n".join(notes)] if notes else []))
 
 
+def read(path):
+    """The values of a CPU's file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except OSError as error:
+        raise Problem(f"{path} cannot be read: {error.strerror}", "name a file of Scripts/bench-peers table") from None
+    except ValueError as error:
+        raise Problem(f"{path} is not JSON: {error}", "name another file, or mend this one") from None
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise Problem(f"{path} is not of Scripts/bench-peers table", "name another file")
+    return values
+
+
 def report(files, folder, docs):
     """Prints the tables of the files, or of all in the folder, and writes them into the document."""
-    texts = []
-    for path in sorted(files or glob.glob(os.path.join(folder, "*.json"))):
-        with open(path, encoding="utf-8") as file:
-            texts.append(cpu_table(json.load(file)))
+    texts = [cpu_table(read(path)) for path in sorted(files or glob.glob(os.path.join(folder, "*.json")))]
     text = "\n\n".join(texts) or EMPTY
     print(text)
     if docs != "none":
