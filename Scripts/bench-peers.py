@@ -8,6 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import peer_generation
+import peer_table
 import peer_training
 from peer_processes import Problem, Skein, end_on_signals, run
 from peer_report import machine, replace_section
@@ -43,6 +44,10 @@ def arguments_of(words):
 
 
 def main():
+    if sys.argv[1:2] == ["table"]:
+        end_on_signals()
+        peer_table.main(sys.argv[2:])
+        return
     arguments = arguments_of(sys.argv[1:])
     end_on_signals()
     load = os.getloadavg()[0]

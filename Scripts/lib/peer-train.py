@@ -2,7 +2,8 @@
 
 usage: peer-train.py SPEC.json
   SPEC: {"model": FOLDER, "kind": ..., "threads": N, "batch": N, "rank": N, "runs":
-         [{"workload": NAME, "attention": ..., "rows": FILE, "steps": N}]}; a row is {"ids": [...], "labels": [...]}
+         [{"workload": NAME, "attention": ..., "rows": FILE, "steps": N}], "dropout": X, "checkpointing": BOOL}
+  A row is {"ids": [...], "labels": [...]}.
 """
 
 import contextlib
@@ -32,11 +33,15 @@ def make_model(spec):
     torch.set_num_threads(spec["threads"])
     torch.set_float32_matmul_precision(precision)
     torch.manual_seed(0)
-    base = AutoModelForCausalLM.from_pretrained(spec["model"], dtype=dtype, attn_implementation=spec["runs"][0]["attention"])
+    attention = spec["runs"][0]["attention"]
+    base = AutoModelForCausalLM.from_pretrained(spec["model"], dtype=dtype, attn_implementation=attention)
     base.config.use_cache = False
-    lora = LoraConfig(r=spec["rank"], lora_alpha=2 * spec["rank"], lora_dropout=0.05, task_type="CAUSAL_LM",
+    lora = LoraConfig(r=spec["rank"], lora_alpha=2 * spec["rank"], lora_dropout=spec["dropout"], task_type="CAUSAL_LM",
                       target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])
-    return get_peft_model(base, lora, autocast_adapter_dtype=keeps_adapter).train()
+    model = get_peft_model(base, lora, autocast_adapter_dtype=keeps_adapter).train()
+    if spec["checkpointing"]:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    return model
 
 
 def batch_of(rows):

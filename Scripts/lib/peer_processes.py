@@ -6,6 +6,8 @@ import random
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 IGNORED = -100
 # What peer-train.py has, too.
@@ -36,27 +38,112 @@ def end_on_signals():
         signal.signal(number, end)
 
 
-def run(words, log, **environment):
-    """Runs a program; gives the lines of its standard output and its peak of memory in KiB (the kernel's ru_maxrss)."""
-    with open(log, "w", encoding="utf-8") as errors:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
-                                   env=os.environ | environment)
+class Limits:
+    """How long a process may run, and how much memory it may have for itself (pages of mapped files do not count)."""
+
+    def __init__(self, seconds, kib):
+        self.seconds, self.kib = seconds, kib
+
+
+class Outcome:
+    """What a process printed and took. `ended` says what ended it before its own end: "time", "memory" or nothing."""
+
+    def __init__(self):
+        self.lines, self.ended, self.log = [], "", ""
+        # In KiB. The peak is the kernel's ru_maxrss, with the pages of mapped files; `own` is what was seen without them.
+        self.peak = self.own = 0
+        # The share of all processor time meanwhile that other processes, and other guests of the host, had.
+        self.others = 0.0
+
+
+def processor_seconds():
+    """Of all processors since the start: all of it, and what somebody had (with what the host took away)."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    return [count / os.sysconf("SC_CLK_TCK") for count in (sum(ticks), sum(ticks) - idle)]
+
+
+def memory_kib(path, name):
+    """A field of /proc/meminfo or of a process's status; 0 where there is none."""
     try:
-        lines = process.stdout.read().splitlines()
+        with open(path, encoding="utf-8") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith(name + ":")), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def watch(process, limits, outcome, done):
+    """Ends the process where it goes beyond its limits, or where the system is about to have no memory left."""
+    began, least = time.monotonic(), memory_kib("/proc/meminfo", "MemTotal") // 50
+    while not done.wait(0.1):
+        outcome.own = max(outcome.own, memory_kib(f"/proc/{process.pid}/status", "RssAnon"))
+        if time.monotonic() - began > limits.seconds:
+            outcome.ended = "time"
+        elif outcome.own > limits.kib or memory_kib("/proc/meminfo", "MemAvailable") < least:
+            outcome.ended = "memory"
+        if outcome.ended:
+            # Popen.kill would take the exit status away from the thread that waits for it.
+            os.kill(process.pid, signal.SIGKILL)
+            return
+
+
+def reap(process, limits, outcome):
+    """Waits for the process, and gives what it used; an exception on the way ends it."""
+    done = threading.Event()
+    watcher = threading.Thread(target=watch, args=(process, limits, outcome, done), daemon=True)
+    try:
+        if limits is not None:
+            watcher.start()
+        outcome.lines = process.stdout.read().splitlines()
+        # The watcher must not signal an id that nobody has any longer.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        done.set()
+        if limits is not None:
+            watcher.join()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        return usage
     except BaseException:
+        done.set()
         process.kill()
         process.wait()
         raise
     finally:
         process.stdout.close()
-    if process.returncode:
-        with open(log, encoding="utf-8") as errors:
-            last = errors.read()[-600:]
-        raise Problem(f"{os.path.basename(words[0])} {words[1]} ended with {process.returncode}: {last}",
+
+
+def go(words, log, limits=None, **environment):
+    """Runs a program to its end or to its limits. Where it needs more memory than there is, that is no Problem."""
+    outcome, before = Outcome(), processor_seconds()
+    with open(log, "w", encoding="utf-8") as errors:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                   env=os.environ | environment)
+    if limits is not None:
+        # Where memory ends all the same, the system shall take it from this one.
+        with open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="utf-8") as file:
+            file.write("1000")
+    usage = reap(process, limits, outcome)
+    outcome.peak = usage.ru_maxrss
+    whole, busy = (after - start for after, start in zip(processor_seconds(), before))
+    outcome.others = max(0.0, busy - usage.ru_utime - usage.ru_stime) / max(whole, 0.01)
+    with open(log, encoding="utf-8") as errors:
+        outcome.log = errors.read()
+    if limits is not None and process.returncode and not outcome.ended:
+        words_of_memory = ("can't allocate memory", "Cannot allocate memory", "of memory, and")
+        if process.returncode == -signal.SIGKILL or any(text in outcome.log for text in words_of_memory):
+            outcome.ended = "memory"
+    if process.returncode and not outcome.ended:
+        name = f"{os.path.basename(words[0])} {words[1]}"
+        raise Problem(f"{name} ended with {process.returncode}: {outcome.log[-600:]}",
                       "see above; --keep keeps the whole log")
-    return lines, usage.ru_maxrss
+    return outcome
+
+
+def run(words, log, **environment):
+    """Runs a program; gives the lines of its standard output and its peak of memory in KiB (the kernel's ru_maxrss)."""
+    outcome = go(words, log, **environment)
+    return outcome.lines, outcome.peak
 
 
 class Skein:
@@ -90,11 +177,24 @@ class Skein:
 
     def train(self, rows, steps, *options):
         """The figures of each step in metrics.jsonl, and the peak of memory in KiB."""
+        steps, outcome = self.train_within(None, rows, steps, *options)
+        return steps, outcome.peak
+
+    def train_within(self, limits, rows, steps, *options):
+        """The figures of each step that ended within the limits, and the process's outcome."""
+        self.counter += 1
         folder = os.path.join(self.output, f"run-{self.counter}")
-        _, peak = self("train", "--config", NAMED, "--model", self.model, "--data", rows, "--output", folder,
-                       "--validation-split", "0", "--shuffle", "off", "--iterations", str(steps), "--checkpoint-every", "0", *options)
-        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as file:
-            return [step for step in map(json.loads, file) if "loss_tokens" in step], peak
+        outcome = go([self.path, "train", "--config", NAMED, "--model", self.model, "--data", rows, "--output", folder,
+                      "--validation-split", "0", "--shuffle", "off", "--iterations", str(steps),
+                      "--checkpoint-every", "0", *options],
+                     os.path.join(self.output, f"skein-{self.counter}.log"), limits)
+        path = os.path.join(folder, "metrics.jsonl")
+        if outcome.ended and not os.path.exists(path):
+            return [], outcome
+        with open(path, encoding="utf-8") as file:
+            # Who is killed may leave half a line.
+            lines = [line for line in file if line.endswith("\n")]
+        return [step for step in map(json.loads, lines) if "loss_tokens" in step], outcome
 
 
 def jargon_rows(skein, pairs, count, length, seed):

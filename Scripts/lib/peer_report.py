@@ -33,16 +33,32 @@ def table(head, rows):
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
-def machine():
-    """Processor, instruction sets that matter here, cores, memory, kernel."""
+# Instruction sets that matter here, as the kernel spells them on x86 and on 64-bit Arm.
+SETS = ("avx2", "avx_vnni", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8",
+        "asimd", "asimddp", "i8mm", "bf16", "sve", "sve2")
+
+
+def machine_facts():
+    """Processor, its model's number, instruction sets that matter here, cores, memory in GiB, kernel."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
-    name = re.search(r"model name\s*:\s*(.*)", text)
-    flags = set((re.search(r"(?:flags|Features)\s*:\s*(.*)", text) or re.match("()", "")).group(1).split())
-    special = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16") if flag in flags]
+
+    def field(name):
+        found = re.search(rf"^(?:{name})\s*: *(.*)", text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+    flags = set(field("flags|Features").split())
+    number = "/".join(filter(None, (field("cpu family|CPU implementer"), field("model|CPU part"))))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{name.group(1) if name else os.uname().machine} ({', '.join(special)}), {os.cpu_count()} cores, " \
-           f"{memory:.0f} GiB, Linux {os.uname().release}"
+    return {"name": field("model name") or os.uname().machine, "number": number,
+            "sets": [flag for flag in SETS if flag in flags], "cores": os.cpu_count(), "memory": round(memory),
+            "kernel": os.uname().release}
+
+
+def machine():
+    facts = machine_facts()
+    return f"{facts['name']} ({', '.join(facts['sets'])}), {facts['cores']} cores, {facts['memory']} GiB, " \
+           f"Linux {facts['kernel']}"
 
 
 def replace_section(path, name, text):

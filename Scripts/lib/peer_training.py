@@ -5,7 +5,7 @@ import os
 import statistics
 import sys
 
-from peer_processes import IGNORED, Problem, dense_rows, jargon_rows, run, write_lines
+from peer_processes import IGNORED, Problem, dense_rows, go, jargon_rows, write_lines
 from peer_report import gib, machine, median_row, ratio_row, table
 
 BATCH = 4
@@ -44,6 +44,8 @@ def allocators(folder):
 
 
 class Bench:
+    batch, dropout, checkpointing, limits = BATCH, 0.05, False, None
+
     def __init__(self, arguments, skein, output):
         self.arguments, self.skein, self.output = arguments, skein, output
         self.allocators = allocators(arguments.allocators)
@@ -57,46 +59,59 @@ class Bench:
     def prepare(self):
         makers = {"dense": dense_rows, "jargon": lambda *words: jargon_rows(*words, self.arguments.seed)}
         for name in self.steps:
-            rows, encoded = makers[name](self.skein, self.arguments.pairs, (self.steps[name] + 1) * BATCH, self.length)
+            count = (self.steps[name] + 1) * self.batch
+            rows, encoded = makers[name](self.skein, self.arguments.pairs, count, self.length)
             self.data[name] = write_lines(f"{self.output}/{name}.jsonl", rows)
             self.rows[name] = write_lines(f"{self.output}/{name}-ids.jsonl", encoded)
-            batches = [encoded[at : at + BATCH] for at in range(0, len(encoded), BATCH)]
+            batches = [encoded[at : at + self.batch] for at in range(0, len(encoded), self.batch)]
             self.counts[name] = [
                 (sum(len(row["ids"]) for row in batch),
                  sum(label != IGNORED for row in batch for label in row["labels"][1:])) for batch in batches]
-            lengths = [len(row["ids"]) for row in encoded[BATCH:]]
-            padded = sum(BATCH * max(lengths[at : at + BATCH]) for at in range(0, len(lengths), BATCH))
+            lengths = [len(row["ids"]) for row in encoded[self.batch:]]
+            padded = sum(self.batch * max(lengths[at : at + self.batch]) for at in range(0, len(lengths), self.batch))
             self.figures[name] = (f"{len(lengths)} rows of {min(lengths)} to {max(lengths)} tokens in "
                                   f"{self.steps[name]} steps, {sum(lengths)} real tokens, {padded} after padding")
             say(f"{name}: {self.figures[name]}")
 
-    def peer(self, kind, allocator, runs):
-        """Runs [(workload, attention, steps)] in one process; gives rates by (workload, attention), and the peak."""
+    def weights(self, kind):
+        return f"{self.arguments.weights}/{KINDS[kind]}"
+
+    def peer_steps(self, kind, allocator, runs):
+        """Runs [(workload, attention, steps)] in one process; gives steps by (workload, attention), and its outcome."""
         self.processes += 1
         path = f"{self.output}/peer-{self.processes}"
-        spec = {"model": f"{self.arguments.weights}/{KINDS[kind]}", "kind": kind, "threads": self.arguments.threads,
-                "batch": BATCH, "rank": 8, "runs": [
+        spec = {"model": self.weights(kind), "kind": kind, "threads": self.arguments.threads, "batch": self.batch,
+                "rank": 8, "dropout": self.dropout, "checkpointing": self.checkpointing, "runs": [
                     {"workload": name, "attention": attention, "steps": steps, "rows": self.rows[name]}
                     for name, attention, steps in runs]}
         with open(path + ".json", "w", encoding="utf-8") as file:
             json.dump(spec, file)
-        lines, peak = run([self.arguments.python, f"{self.arguments.lib}/peer-train.py", path + ".json"], path + ".log",
-                          OMP_NUM_THREADS=str(self.arguments.threads), **self.allocators[allocator])
-        steps = [json.loads(line) for line in lines]
-        groups = {(step["workload"], step["attention"]): [] for step in steps}
-        for step in steps:
-            groups[step["workload"], step["attention"]].append(step)
+        outcome = go([self.arguments.python, f"{self.arguments.lib}/peer-train.py", path + ".json"], path + ".log",
+                     self.limits, OMP_NUM_THREADS=str(self.arguments.threads), **self.allocators[allocator])
+        groups = {}
+        for step in map(json.loads, outcome.lines):
+            groups.setdefault((step["workload"], step["attention"]), []).append(step)
         for (name, _), group in groups.items():
             self.check(kind, name, group)
-        return {key: rate(group) for key, group in groups.items()}, peak
+        return groups, outcome
+
+    def peer(self, kind, allocator, runs):
+        """Rates by (workload, attention), without those that had no second step within the limits, and the peak."""
+        groups, outcome = self.peer_steps(kind, allocator, runs)
+        return {key: rate(group) for key, group in groups.items() if len(group) > 1}, outcome.peak
 
     def ours(self, name, compute):
-        options = ["--compute", compute] if self.arguments.has_compute else []
-        steps, peak = self.skein.train(
-            self.data[name], self.steps[name] + 1, "--threads", str(self.arguments.threads), "--batch-size", str(BATCH),
-            "--max-length", str(self.length), *options)
+        steps, outcome = self.our_steps(name, compute)
+        return rate(steps), outcome.peak
+
+    def our_steps(self, name, compute, *options):
+        if self.arguments.has_compute:
+            options = ("--compute", compute, *options)
+        steps, outcome = self.skein.train_within(
+            self.limits, self.data[name], self.steps[name] + 1, "--threads", str(self.arguments.threads),
+            "--batch-size", str(self.batch), "--max-length", str(self.length), *options)
         self.check(compute, name, steps)
-        return rate(steps), peak
+        return steps, outcome
 
     def check(self, who, name, steps):
         """Checks that tokens, labels and base model are the same: equal counts, and nearly equal first losses."""
@@ -104,9 +119,11 @@ class Bench:
             if (step["tokens"], step["loss_tokens"]) != expected:
                 raise Problem(f"{name}, {who}: step {step['step']} has {step['tokens']} tokens, {step['loss_tokens']} "
                               f"with loss, not {expected}", "the benchmark would compare different work; report it")
-        loss = self.losses.setdefault(name, steps[0]["loss"])
-        if abs(steps[0]["loss"] / loss - 1) > (1e-4 if who == "fp32" else 2e-2):
-            raise Problem(f"{name}, {who}: the first loss is {steps[0]['loss']}, but {loss} with PyTorch fp32",
+        if not steps:
+            return
+        first, loss = self.losses.setdefault(name, (who, steps[0]["loss"]))
+        if abs(steps[0]["loss"] / loss - 1) > (1e-4 if who == first == "fp32" else 2e-2):
+            raise Problem(f"{name}, {who}: the first loss is {steps[0]['loss']}, but {loss} with {first} before",
                           "the two do not compute the same; report it")
 
     def qualify(self):
@@ -118,6 +135,9 @@ class Bench:
             rates, peak = self.peer(kind, allocator, [
                 (name, attention, short[name]) for name, choice in attentions.items() for attention in choice])
             for name in attentions:
+                if not any(key[0] == name for key in rates):
+                    say(f"  {name}: PyTorch {kind}, {allocator}: out of memory or of time")
+                    continue
                 best = max((key for key in rates if key[0] == name), key=rates.get)
                 found[name][kind, allocator] = (rates[best], best[1], peak)
                 say(f"  {name}: PyTorch {kind}, {allocator}, {best[1]}: {rates[best]:.0f} tokens/s")
@@ -130,16 +150,18 @@ class Bench:
         others = [] if self.arguments.quick else [name for name in self.allocators if name != "glibc tuned"]
         for kind in kinds:
             for allocator in others:
-                chosen = {name: [found[name][kind, "glibc tuned"][1]] for name in found if kind in good[name]}
+                chosen = {name: [found[name][kind, "glibc tuned"][1]] for name in found
+                          if kind in good[name] and (kind, "glibc tuned") in found[name]}
                 if chosen:
                     measure(kind, allocator, chosen)
         return found
 
-    def finalists(self, found):
+    @staticmethod
+    def finalists(found):
         """fp32 with its best allocator, and the two best of all."""
         order = sorted(found, key=found.get, reverse=True)
-        fp32 = next(key for key in order if key[0] == "fp32")
-        return list(dict.fromkeys([fp32, *order[:2]]))
+        fp32 = [key for key in order if key[0] == "fp32"][:1]
+        return list(dict.fromkeys([*fp32, *order[:2]]))
 
     def alternate(self, name, settings, number):
         """One repetition of each setting, in reverse order every second time."""
