@@ -3,7 +3,8 @@
 computes.py CELL --skein S --model M --pairs P --work DIR --results DIR --machine TEXT [--threads N] [--seeds N]
 
 An adapter is used in fp32 by all who download it, so losses and answers are those in fp32, whatever it was trained in; "own" is
-the lowest validation of the run itself, in its own compute. The results are in RESULTS/computes.json, for table.py. A run that was measured is not run again.
+the lowest validation of the run itself, in its own compute. The results are in RESULTS/computes.json, for table.py. A run that was measured is not run again: delete those
+of int8 from the results when its arithmetic changes.
 """
 
 import pathlib
@@ -18,7 +19,7 @@ COMPUTES = ("fp32", "int8")
 
 
 def measured(cell, compute, seed):
-    """One run: held-out losses in fp32 and in its own compute, answers in fp32, and its seconds."""
+    """One run: held-out losses in fp32 and in its own compute, and answers in fp32."""
     cell.arguments.compute = compute
     folder = cell.folder("compute", compute, seed)
     cell.train(folder, "--valid-data", "valid.jsonl", "--seed", str(seed), "--validate-at-start", "off", "--checkpoint-every", "0",

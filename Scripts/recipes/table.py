@@ -186,8 +186,8 @@ def computes(found):
     """Adapters that were trained in fp32 and in int8, in fp32."""
     cells = {}
     for name, run in found["runs"].items():
-        cell, compute, _ = name.split()
-        cells.setdefault(cell, {}).setdefault(compute, []).append(run)
+        cell, compute, seed = name.split()
+        cells.setdefault(cell, {}).setdefault(compute, {})[seed] = run
     lines = ["", "The defaults in fp32 and in int8 (`--computes`), seed by seed; losses and answers are those of the adapter in fp32:", "",
              "| | steps | fp32 | int8 | means | answered, fp32 | int8 | means |", "|---|---|---|---|---|---|---|---|"]
 
@@ -195,8 +195,11 @@ def computes(found):
         return sum(run[name] for run in runs) / len(runs)
 
     for cell, by in cells.items():
-        if set(by) != {"fp32", "int8"}:
+        # Means are of the same seeds.
+        seeds = sorted(set(by.get("fp32", {})) & set(by.get("int8", {})))
+        if not seeds:
             continue
+        by = {compute: [runs[seed] for seed in seeds] for compute, runs in by.items()}
         row = [str(by["fp32"][0]["steps"])]
         for name, digits in (("loss", 4), ("accuracy", 2)):
             fp32, int8 = mean(by["fp32"], name), mean(by["int8"], name)
@@ -229,6 +232,7 @@ def main(docs):
         lines += wide(found)
     for found in read(folder, ["computes"]):
         lines += computes(found)
+        machines = sorted({*machines, *(run["machine"] for run in found["runs"].values())})
     lines += ["", "Measured on: " + "; ".join(machines) + "."]
     page = pathlib.Path(docs, "RECIPES.md")
     head, begin, rest = page.read_text().partition(BEGIN)

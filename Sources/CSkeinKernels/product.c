@@ -39,10 +39,13 @@ static struct mask mask_of(
     return mask;
 }
 
-/* Steps of k that `rows` rows, the first of them `row`, need; the first step is `*begin`. */
-static size_t needed(struct mask mask, size_t row, size_t rows, size_t depth, size_t *begin) {
+/* Steps of k that the tile of `row` needs, a tile lying within GRAIN rows; the first step is
+   `*begin`. All tiles of GRAIN rows get the same answer, at every level: a zero more or less makes a
+   difference beside infinity. */
+enum { GRAIN = 12 };
+static size_t needed(struct mask mask, size_t row, size_t depth, size_t *begin) {
     *begin = 0;
-    const ptrdiff_t first = mask.edge + (ptrdiff_t)row, end = first + (ptrdiff_t)rows - 1;
+    const ptrdiff_t first = mask.edge + (ptrdiff_t)(row / GRAIN * GRAIN), end = first + GRAIN - 1;
     if (mask.causal == SKEIN_CAUSAL_ROWS && end < (ptrdiff_t)depth) return end > 0 ? (size_t)end : 0;
     if (mask.causal == SKEIN_CAUSAL_COLUMNS && first > 0) {
         *begin = (size_t)first < depth ? (size_t)first : depth;

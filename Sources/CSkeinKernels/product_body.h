@@ -126,6 +126,8 @@ static LOCAL(tiles) LOCAL(plain_tiles)[] = {
 #undef TILES
 #undef MORE_TILES
 
+_Static_assert(GRAIN % ROWS == 0 && (WIDE == 0 || GRAIN % (WIDE + !WIDE) == 0), "tiles lie within");
+
 /* Rows from..<end for up to `width` columns, with tiles of up to `most` rows. */
 INLINE void LOCAL(strip)(
     LOCAL(tiles) *tiles, const size_t most, const size_t width, const struct skein_panel *p,
@@ -148,7 +150,7 @@ INLINE void LOCAL(strip)(
             continue;
         float *y = p->y + r * p->stride_y + column;
         size_t begin;
-        t.depth = needed(mask, r, rows, p->k, &begin);
+        t.depth = needed(mask, r, p->k, &begin);
         t.x = p->x + r * p->row_x + begin * p->step_x;
         t.w = w + begin * p->step_w;
         t.y = whole ? y : narrow;

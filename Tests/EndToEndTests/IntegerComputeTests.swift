@@ -37,11 +37,17 @@ import Testing
         }
     }
 
-    @Test("a cluster admits workers at any level, and ends with the hash of one process")
+    @Test("a cluster of a coordinator and workers at any levels ends with the hash of one process")
     func mixedCluster() throws {
         try Workbench.with { bench in
             try bench.train("alone", Self.run)
-            let cluster = try ClusterHarness(bench, "run", Self.run)
+            var work = try bench.work()
+            // The coordinator, which takes the steps and writes the adapter, has no FMA.
+            let plain = bench.path("plain-skein")
+            try ShellScript.write(
+                "set -- '\(work.program.path)' \"$@\"\n" + Self.shell(.plain), at: plain)
+            work.program.path = plain
+            let cluster = try ClusterHarness(work, "run", Self.run)
             for level in [ProcessorLevel.plain, .avx2, .avx512] {
                 try cluster.startWorker(
                     level.rawValue, model: bench.model, shell: Self.shell(level))

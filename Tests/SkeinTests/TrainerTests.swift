@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinTensors
 import SkeinTestSupport
 import SkeinTraining
 import Testing
@@ -188,6 +189,37 @@ import Testing
             let worker = Worker(coordinator: address, model: bench.model, machine: .one)
             worker.cancel()
             #expect(try await worker.run() == .left)
+        }
+    }
+
+    @Test("without fused multiply-add a program that trained in fp32 is refused int8")
+    func oneArithmetic() async {
+        // In a process of its own, whose level it sets.
+        await #expect(processExitsWith: .success) {
+            ProcessorLevel.plain.use()
+            try await TrainerTests().withBench { bench in
+                let first = try await bench.trainer("a").run()
+                var recipe = Recipe.short()
+                recipe.compute = .int8
+                let trainer = Trainer(
+                    recipe: recipe, model: bench.model, data: bench.data,
+                    output: bench.output("b"), machine: .one)
+                let adapter = try Adapter(at: bench.output("a"))
+                for error in [
+                    await #expect(throws: SkeinError.self) { try await trainer.run() },
+                    await #expect(throws: SkeinError.self) {
+                        try await Evaluation.measure(
+                            bench.model, adapter: adapter, data: bench.data.path,
+                            recipe: recipe, machine: .one)
+                    },
+                ] {
+                    #expect(error?.code == .usage && error?.place == "`compute` int8")
+                    #expect(error?.remedy == "start a process for each compute type")
+                }
+                #expect(!FileManager.default.fileExists(atPath: bench.output("b")))
+                let again = try await bench.trainer("c").run()
+                #expect(again.adapter?.sha256 == first.adapter?.sha256)
+            }
         }
     }
 

@@ -18,7 +18,7 @@
    and not on T.
 
    Bits depend on this sequence's numbers and on the shape: not on what the scratch held. The levels
-   from SKEIN_AVX2 on give the same bits as far as skein_bf16_multiply does, SKEIN_PLAIN others,
+   from SKEIN_FUSED on give the same bits as far as skein_bf16_multiply does, SKEIN_PLAIN others,
    because it has no fused multiply-add. */
 
 struct skein_attention_shape {

@@ -39,9 +39,10 @@ static inline size_t skein_product_depth(size_t rest) {
     return rest <= SKEIN_PRODUCT_DEPTH ? rest : depth;
 }
 
-/* What of a product a causal mask leaves out, where query i sees the first `seen` + i keys. Whether it
-   is left out or not changes no bit of what is wanted, unless a sum underflows to -0: a chain of sums
-   and zeros is +0 or the sum. */
+/* What of a product a causal mask leaves out, where query i sees the first `seen` + i keys. How much of
+   it is left out is the same at every level. It changes no bit of what is wanted, as a chain stays the
+   same when a zero is added, unless a sum underflows to -0 or what a zero is multiplied with is not
+   finite. */
 enum skein_causal {
     SKEIN_CAUSAL_NONE,
     /* Numbers of row i of y from `seen` + i on are not wanted; they stay as they are or become any. */

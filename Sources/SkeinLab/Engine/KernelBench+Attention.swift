@@ -20,7 +20,7 @@ extension KernelBench {
             headDimension: sizes.headDimension, window: window, softCap: softCap)
     }
 
-    /// In fp32: the limit is that of the products, with all that they multiply.
+    /// In fp32: the limit is that of the products, with the pairs that a query sees.
     private func single(
         _ name: String, _ shape: AttentionShape, _ o: AttentionOperands
     ) -> [Kernel] {

@@ -41,15 +41,15 @@ package struct DecoderWeights: Sendable {
     ///   - threads: how many threads dequantize at once.
     ///   - progress: gets, on these threads, the bytes of the file that were read; false ends the
     ///     loading.
-    /// - Throws: `FormatError` when a tensor is missing or has another shape; `CancellationError`
-    ///   when `progress` returned false.
+    /// - Throws: `FormatError` when a tensor is missing or has another shape; `EngineError` for another
+    ///   compute type than the process can have; `CancellationError` when `progress` returned false.
     package init(
         model: any WeightSource, residence: WeightResidence, compute: ComputeType = .fp32,
         positions: Int, threads: Int, progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration = model.configuration
         let design = configuration.design
-        Engine.prepare(compute)
+        try Engine.prepare(compute)
         guard compute != .bf16 || configuration.feedForwardWidth.isMultiple(of: 2) else {
             throw FormatError.unsupported(
                 path: model.path, field: "feed_forward_length",

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinTensors
+import Synchronization
 
 /// What the bits of a gradient depend on besides model, data and configuration.
 package enum Engine {
@@ -43,13 +44,26 @@ package enum Engine {
         compute != .fp32 || MatMul.isOwn
     }
 
+    /// What the process began with, where that is not the arithmetic of all compute types.
+    private static let begun = Mutex<ComputeType?>(nil)
+
     /// Makes ready what a compute type needs of the process: with int8 every processor multiplies and
     /// adds in one rounding, in software if it must. Call before anything is computed with it.
     ///
     /// On a processor without fused multiply-add this holds for all that the process computes from then
-    /// on, in fp32, too: such a machine needs a process for each compute type.
-    package static func prepare(_ compute: ComputeType) {
-        if compute == .int8 && ProcessorLevel.current == .plain { ProcessorLevel.fused.use() }
+    /// on, and fp32 and bf16 would get other bits than their fingerprints say. So there the process
+    /// keeps to what it first computes: int8, or the others.
+    ///
+    /// - Throws: `EngineError.otherArithmetic`.
+    package static func prepare(_ compute: ComputeType) throws(EngineError) {
+        let other: ComputeType? = begun.withLock { begun in
+            if let begun { return (begun == .int8) == (compute == .int8) ? nil : begun }
+            guard ProcessorLevel.current == .plain else { return nil }
+            if compute == .int8 { ProcessorLevel.fused.use() }
+            begun = compute
+            return nil
+        }
+        if let other { throw .otherArithmetic(compute, begun: other) }
     }
 
     /// Name, version and core type: OpenBLAS's bits depend on them.

@@ -3,11 +3,13 @@ import SkeinTensors
 // What an adapter adds to the product with the frozen weight.
 extension LoRALinear {
     /// Columns of y that are finished together, while they are in the second-level cache; all of them
-    /// with a bias, which is added to whole rows.
+    /// with a bias, which is added to whole rows, and where idle threads take parts of the product.
     var parts: [Range<Int>] {
-        if bias != nil { return [0..<weight.rows] }
-        let floats = 128 << 10
-        let step = max(64, floats / max(1, rows) / 64 * 64)
+        if bias != nil || tools.matMul.place?.hasHelpers == true { return [0..<weight.rows] }
+        let most = max(256, (128 << 10) / max(1, rows) / 64 * 64)
+        let count = (weight.rows + most - 1) / most
+        // Of equal width, because a narrow one pays as much around its products.
+        let step = ((weight.rows + count - 1) / count + 63) / 64 * 64
         return stride(from: 0, to: weight.rows, by: step).map { $0..<min($0 + step, weight.rows) }
     }
 

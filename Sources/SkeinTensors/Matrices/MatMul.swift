@@ -76,9 +76,18 @@ package struct MatMul {
     ) {
         if m == 0 || n == 0 { return }
         if let tally {
+            // As many multiplications as there are pairs of a query and a key that it sees.
+            let mean = { (seen: Int) in seen + ((opA == .plain ? m : k) - 1) / 2 }
+            let (rows, columns, depth) =
+                switch causal {
+                case .none: (m, n, k)
+                case .result(let seen): (m, min(n, mean(seen)), k)
+                case .left(let seen) where opA == .plain: (m, n, min(k, mean(seen)))
+                case .left(let seen): (min(m, mean(seen)), n, k)
+                }
             tally.add(
                 MatMulTally.Shape(
-                    kind: .single, m: m, n: n, k: k, transposedA: opA == .transposed,
+                    kind: .single, m: rows, n: columns, k: depth, transposedA: opA == .transposed,
                     transposedB: opB == .transposed))
         }
         let level = level ?? skein_level()

@@ -74,7 +74,7 @@ package final class WorkSharing: Sendable {
         }
 
         /// Whether a thread looks for work.
-        var hasHelpers: Bool { sharing.helpers.load(ordering: .relaxed) > 0 }
+        package var hasHelpers: Bool { sharing.helpers.load(ordering: .relaxed) > 0 }
     }
 
     package func place(of thread: Int) -> Place { Place(sharing: self, number: thread) }

@@ -86,6 +86,8 @@ package struct TrainingJob: Sendable {
         if export != nil, !lora.exceptions.isEmpty || lora.usesMagnitudes {
             throw AdapterError.patternsOfSlices
         }
+        // Before anything is computed, and before rows are read, which takes minutes.
+        try Engine.prepare(configuration.compute)
         let start = try Self.initialAdapter(
             configuration, model, shape: shape, export: export, modelDigest: modelDigest)
 
@@ -170,7 +172,6 @@ package struct TrainingJob: Sendable {
             trainingRows: plan.rowsPerEpoch, validation: held?.encoded, test: tested?.encoded,
             unread: files.unread, steps: plan.stepCount, epochs: plan.epochCount,
             warnings: DataWarning.ofPlan(plan, configuration), encoder: encoder)
-        Engine.prepare(configuration.compute)
         var runFile = RunFile(
             version: version,
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),

@@ -108,11 +108,10 @@ import Testing
                 try FileManager.default.removeItem(atPath: $0 + "/model.safetensors")
             }
         }
-        let (path, field, layer, found) =
-            switch error {
-            case .notComputed(let path, let field, let layer, let found, _):
-                (path, field, layer, found)
-            }
+        guard case .notComputed(let path, let field, let layer, let found, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
         #expect(field == change.field && layer == change.layer && found == change.found)
         let explanation = error.explanation
         #expect(explanation.place == path && explanation.status == .badData)

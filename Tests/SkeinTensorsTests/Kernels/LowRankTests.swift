@@ -88,6 +88,7 @@ import Testing
         arguments: [
             (1, 1, 1), (2, 15, 8), (3, 16, 8), (4, 17, 7), (5, 31, 12), (7, 100, 13), (6, 576, 8),
             (9, 530, 16), (4, 1041, 32), (0, 40, 8), (70, 48, 8),
+            (101, 1300, 13),
         ], [false, true])
     func againstDouble(shape: (Int, Int, Int), masked: Bool) {
         let operands = Operands(shape.0, shape.1, shape.2, masked: masked)

@@ -262,6 +262,29 @@ import Testing
         }
     }
 
+    @Test("rows that are made some at a time are quantized like all at once")
+    func produced() {
+        let (rows, columns) = (70, 1000)
+        let x = CentralDifference.numbers(rows * columns, seed: 9, stream: 1)
+        let (whole, pieces) = (Case.scratch(rows, columns), Case.scratch(rows, columns))
+        _ = QuantizedRows(
+            quantizing: x, stride: columns, rows: rows, columns: columns, in: whole.base)
+        var made = [Float](repeating: .nan, count: x.count)
+        var ranges: [Range<Int>] = []
+        made.withUnsafeMutableBufferPointer { made in
+            guard let base = made.baseAddress else { return }
+            _ = QuantizedRows(of: base, rows: rows, columns: columns, in: pieces.base) { range in
+                ranges.append(range)
+                for i in range.lowerBound * columns..<range.upperBound * columns { base[i] = x[i] }
+            }
+        }
+        #expect(ranges.count > 1 && ranges.flatMap(Array.init) == Array(0..<rows))
+        let bytes = [whole, pieces].map {
+            Array(UnsafeRawBufferPointer(start: $0.base, count: 4 * $0.count))
+        }
+        #expect(bytes[0] == bytes[1])
+    }
+
     @Test("NaN and infinity in x reach y, zeros give zeros", arguments: levels)
     func special(level raw: UInt32) throws {
         let level = skein_level(raw)

@@ -50,6 +50,26 @@ import Testing
         }
     }
 
+    @Test("shared scores that a causal mask leaves out are others', too", arguments: [2, 4])
+    func causal(threads: Int) {
+        let (queries, keys, width) = (64, 3000, 64)
+        let q = Operand.numbers(queries * width, 1)
+        let k = Operand.numbers(keys * width, 2)
+        let seen = keys - queries + 1
+        func scores(_ place: WorkSharing.Place?) -> [[Float]] {
+            var c = [Float](repeating: 3, count: queries * keys)
+            let matMul = MatMul().sharing(place)
+            for _ in 0..<20 {
+                matMul(
+                    m: queries, n: keys, k: width, q, strideA: width, k, .transposed,
+                    strideB: width, into: &c, strideC: keys, causal: .result(seen: seen))
+            }
+            return (0..<queries).map { Array(c[$0 * keys..<$0 * keys + seen + $0]) }
+        }
+        let own = shared(threads) { scores($0) }.0
+        #expect(own == scores(nil))
+    }
+
     @Test("a shared bf16 product has the bits of one thread's", arguments: [2, 4])
     func packed(threads: Int) throws {
         let (m, n, k) = (97, 1100, 260)
