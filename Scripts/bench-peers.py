@@ -29,6 +29,7 @@ def arguments_of(words):
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json")
+    parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args(words)
     arguments.computes = arguments.computes.split()
     arguments.workloads = arguments.workloads.split()
@@ -51,7 +52,7 @@ def main():
     arguments = arguments_of(sys.argv[1:])
     end_on_signals()
     load = os.getloadavg()[0]
-    skein = Skein(arguments.skein, arguments.model, arguments.output)
+    skein = Skein(arguments.skein, arguments.model, arguments.output, arguments.keep)
     arguments.has_compute = skein.has_option("train", "--compute")
     if not arguments.has_compute and arguments.computes != ["fp32"]:
         raise Problem("this skein's train has no --compute", "give --computes fp32, or another --skein")

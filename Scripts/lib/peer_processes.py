@@ -1,8 +1,10 @@
 """Runs one program at a time to its end, measures its peak of memory, and makes the rows that all of them train on."""
 
+import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,9 +24,13 @@ class Problem(Exception):
         super().__init__(f"error: {what}\n  fix: {fix}")
 
 
+class Disturbed(Problem):
+    """Others held the memory, or ended a process: the same may go well another time."""
+
+
 def end_on_signals():
-    """Signals that end a process end this one by an exception, so that it kills its child, and later ones do not disturb
-    that. A closed terminal is one of them."""
+    """Signals that end a process end this one by an exception, so that it kills its child, and later ones do not
+    disturb that. A closed terminal is one of them."""
     # Under nohup a closed terminal ends nothing.
     wanted = [number for number in (signal.SIGHUP, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
     wanted += [signal.SIGTERM, signal.SIGINT]
@@ -50,10 +56,17 @@ class Outcome:
 
     def __init__(self):
         self.lines, self.ended, self.log = [], "", ""
-        # In KiB. The peak is the kernel's ru_maxrss, with the pages of mapped files; `own` is what was seen without them.
+        # In KiB. The peak is the kernel's ru_maxrss, with the pages of mapped files; `own` is what was seen without
+        # them.
         self.peak = self.own = 0
         # The share of all processor time meanwhile that other processes, and other guests of the host, had.
         self.others = 0.0
+
+
+# What a program prints that asks for more memory than there is.
+WORDS_OF_MEMORY = ("can't allocate memory", "Cannot allocate memory", "of memory, and", "std::bad_alloc", "MemoryError")
+# A process with less than this share of its memory's limit is not what the memory ended with.
+FAR = 0.75
 
 
 def processor_seconds():
@@ -94,6 +107,10 @@ def reap(process, limits, outcome):
     watcher = threading.Thread(target=watch, args=(process, limits, outcome, done), daemon=True)
     try:
         if limits is not None:
+            # Where memory ends all the same, the system shall take it from this one.
+            with contextlib.suppress(OSError), \
+                    open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="utf-8") as file:
+                file.write("1000")
             watcher.start()
         outcome.lines = process.stdout.read().splitlines()
         # The watcher must not signal an id that nobody has any longer.
@@ -107,6 +124,9 @@ def reap(process, limits, outcome):
     except BaseException:
         done.set()
         process.kill()
+        # The watcher may be about to signal this id, which is free after the wait.
+        if watcher.is_alive():
+            watcher.join()
         process.wait()
         raise
     finally:
@@ -119,22 +139,21 @@ def go(words, log, limits=None, **environment):
     with open(log, "w", encoding="utf-8") as errors:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
                                    env=os.environ | environment)
-    if limits is not None:
-        # Where memory ends all the same, the system shall take it from this one.
-        with open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="utf-8") as file:
-            file.write("1000")
-    usage = reap(process, limits, outcome)
+        usage = reap(process, limits, outcome)
     outcome.peak = usage.ru_maxrss
     whole, busy = (after - start for after, start in zip(processor_seconds(), before))
     outcome.others = max(0.0, busy - usage.ru_utime - usage.ru_stime) / max(whole, 0.01)
-    with open(log, encoding="utf-8") as errors:
+    with open(log, encoding="utf-8", errors="replace") as errors:
         outcome.log = errors.read()
+    name, killed = f"{os.path.basename(words[0])} {words[1]}", process.returncode == -signal.SIGKILL
     if limits is not None and process.returncode and not outcome.ended:
-        words_of_memory = ("can't allocate memory", "Cannot allocate memory", "of memory, and")
-        if process.returncode == -signal.SIGKILL or any(text in outcome.log for text in words_of_memory):
+        if killed or any(text in outcome.log for text in WORDS_OF_MEMORY):
             outcome.ended = "memory"
+    if killed and outcome.ended == "memory" and outcome.own < FAR * limits.kib:
+        raise Disturbed(f"{name} was ended with {outcome.own / 2**20:.2f} GiB of its own, of {limits.kib / 2**20:.2f} "
+                        "that it may have: others held the memory, or it was ended by hand",
+                        "end what else takes memory, and give the same command again")
     if process.returncode and not outcome.ended:
-        name = f"{os.path.basename(words[0])} {words[1]}"
         raise Problem(f"{name} ended with {process.returncode}: {outcome.log[-600:]}",
                       "see above; --keep keeps the whole log")
     return outcome
@@ -149,8 +168,8 @@ def run(words, log, **environment):
 class Skein:
     """The binary under test."""
 
-    def __init__(self, path, model, output):
-        self.path, self.model, self.output = path, model, output
+    def __init__(self, path, model, output, keep=True):
+        self.path, self.model, self.output, self.keep = path, model, output, keep
         self.counter = 0
 
     def __call__(self, *words):
@@ -189,11 +208,13 @@ class Skein:
                       "--checkpoint-every", "0", *options],
                      os.path.join(self.output, f"skein-{self.counter}.log"), limits)
         path = os.path.join(folder, "metrics.jsonl")
-        if outcome.ended and not os.path.exists(path):
-            return [], outcome
-        with open(path, encoding="utf-8") as file:
-            # Who is killed may leave half a line.
-            lines = [line for line in file if line.endswith("\n")]
+        lines = []
+        if not outcome.ended or os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                # Who is killed may leave half a line.
+                lines = [line for line in file if line.endswith("\n")]
+        if not self.keep:
+            shutil.rmtree(folder, ignore_errors=True)
         return [step for step in map(json.loads, lines) if "loss_tokens" in step], outcome
 
 
@@ -228,7 +249,8 @@ def dense_rows(skein, pairs, count, length):
     begin = skein.token(BEGINS)
     ids = [begin + row for row in skein.ids(texts)]
     if min(map(len, ids)) < length:
-        raise Problem(f"a text of {4 * length} words has fewer than {length} tokens", "use the pairs of Scripts/fetch-data")
+        raise Problem(f"a text of {4 * length} words has fewer than {length} tokens",
+                      "use the pairs of Scripts/fetch-data")
     return [{"text": text} for text in texts], [{"ids": row[:length], "labels": row[:length]} for row in ids]
 
 

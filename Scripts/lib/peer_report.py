@@ -1,5 +1,6 @@
 """Medians, ratios, Markdown tables, and the section of a document between two comments."""
 
+import contextlib
 import os
 import re
 import statistics
@@ -61,13 +62,34 @@ def machine():
            f"Linux {facts['kernel']}"
 
 
+def write_whole(path, text, option, trial=False):
+    """Writes a file beside and renames it, so that it is never half written; a trial only finds out whether that goes.
+    """
+    # A link stays one.
+    path = os.path.realpath(path)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        if not trial:
+            os.replace(path + ".new", path)
+    except OSError as error:
+        raise Problem(f"{path} cannot be written: {error.strerror}",
+                      f"make room there and allow writing, or name another file with {option}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path + ".new")
+
+
 def replace_section(path, name, text):
     """Replaces what is between `<!-- bench-peers NAME: begin -->` and `... end -->` by the text."""
     begin, end = f"<!-- bench-peers {name}: begin -->", f"<!-- bench-peers {name}: end -->"
-    with open(path, encoding="utf-8") as file:
-        document = file.read()
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} cannot be read: {error}", "name another document with --docs, or none") from None
     if document.count(begin) != 1 or document.count(end) != 1:
         raise Problem(f"{path} does not have '{begin}' and '{end}' once each", "add each of them, in its own line")
     before, rest = document.split(begin)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end)[1]}")
+    write_whole(path, f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end)[1]}", "--docs")
