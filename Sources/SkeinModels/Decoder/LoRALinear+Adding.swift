@@ -8,7 +8,7 @@ extension LoRALinear {
         if bias != nil || tools.matMul.place?.hasHelpers == true { return [0..<weight.rows] }
         let most = max(256, (128 << 10) / max(1, rows) / 64 * 64)
         let count = (weight.rows + most - 1) / most
-        // Of equal width, because a narrow one pays as much around its products.
+        // All have about one width, because a narrow one pays as much around its products.
         let step = ((weight.rows + count - 1) / count + 63) / 64 * 64
         return stride(from: 0, to: weight.rows, by: step).map { $0..<min($0 + step, weight.rows) }
     }
