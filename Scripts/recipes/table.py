@@ -204,7 +204,7 @@ def computes(found):
         for name, digits in (("loss", 4), ("accuracy", 2)):
             fp32, int8 = mean(by["fp32"], name), mean(by["int8"], name)
             row += [", ".join(f"{run[name]:.{digits}f}" for run in by[each]) for each in ("fp32", "int8")]
-            row.append(f"{fp32:.{digits}f}, {int8:.{digits}f}" + (f" ({int8 / fp32 - 1:+.2%})" if name == "loss" else ""))
+            row.append(f"{fp32:.{digits}f}, {int8:.{digits}f}" + (f" ({int8 - fp32:+.3f})" if name == "loss" else ""))
         lines.append(f"| {cell} | " + " | ".join(row) + " |")
     return lines
 
