@@ -17,6 +17,15 @@ import Testing
         #endif
     }
 
+    /// These levels have three kernels for products of integers, where the processor has them all.
+    private static var mixed: [ProcessorLevel] {
+        #if arch(arm64)
+            return [.plain, .dotprod, .i8mm]
+        #else
+            return [.plain, .avx2, .avx512]
+        #endif
+    }
+
     private static func shell(_ level: ProcessorLevel) -> String {
         "SKEIN_CPU_LEVEL=\(level.rawValue) exec \"$@\""
     }
@@ -48,7 +57,7 @@ import Testing
                 "set -- '\(work.program.path)' \"$@\"\n" + Self.shell(.plain), at: plain)
             work.program.path = plain
             let cluster = try ClusterHarness(work, "run", Self.run)
-            for level in [ProcessorLevel.plain, .avx2, .avx512] {
+            for level in Self.mixed {
                 try cluster.startWorker(
                     level.rawValue, model: bench.model, shell: Self.shell(level))
             }

@@ -74,6 +74,7 @@ import Testing
         }
     }
 
+    // On Arm `avx2` becomes the highest level that the machine has.
     @Test("with fused multiply-add nothing is refused", arguments: [ProcessorLevel.fused, .avx2])
     func fused(level: ProcessorLevel) async {
         await #expect(processExitsWith: .success) { [name = level.rawValue as String] in

@@ -6,6 +6,7 @@ import Testing
 
 /// Levels that a later processor may add.
 @Suite struct KernelLevelTests {
+    // Where a machine lacks a known level, one above would run instructions that it does not have.
     @Test(
         "a level above the known ones takes the best kernels below it",
         .enabled(if: skein_level() == SKEIN_AVX512BF16))

@@ -17,7 +17,7 @@ import Testing
             let x = CentralDifference.numbers(columns, seed: 3, stream: UInt32(100_000 + index))
             let start = CentralDifference.numbers(rows, seed: 3, stream: 200_000)
             let expected = sample.product(x)
-            for level in Levels.all {
+            for level in KernelLevel.all {
                 let found = sample.multiply(x, level: level)
                 let added = sample.multiply(x, level: level, adding: start)
                 for row in 0..<rows {
@@ -31,14 +31,16 @@ import Testing
         }
     }
 
-    @Test("levels with fused multiply-add have the same bits", .enabled(if: Levels.fused.count > 1))
+    @Test(
+        "levels with fused multiply-add have the same bits",
+        .enabled(if: KernelLevel.fusedByProcessor.count > 1))
     func sameBits() {
         for element in InterleavedMatrix.Element.allCases {
             let columns = element.whole(576)
             let sample = PackedSample(element, rows: 40, columns: columns, seed: 4)
             let x = CentralDifference.numbers(columns, seed: 4, stream: 100_000)
-            let expected = sample.multiply(x, level: SKEIN_AVX2)
-            for level in Levels.fused {
+            let expected = sample.multiply(x, level: KernelLevel.fusedByProcessor[0])
+            for level in KernelLevel.fusedByProcessor {
                 #expect(sample.multiply(x, level: level) == expected, "\(element) \(level)")
                 #expect(sample.unpack(0, level: level) == sample.unpack(0, level: SKEIN_PLAIN))
             }
@@ -71,7 +73,7 @@ import Testing
                 let sample = PackedSample(element, rows: rows, columns: columns, seed: 11)
                 let most = 19
                 let x = CentralDifference.numbers(most * columns, seed: 11, stream: 100_000)
-                for level in Levels.all {
+                for level in KernelLevel.all {
                     let alone = (0..<most).map { v in
                         sample.multiply(
                             Array(x[(v * columns)..<((v + 1) * columns)]), level: level)
@@ -95,7 +97,7 @@ import Testing
             let sample = PackedSample(element, rows: 37, columns: columns, seed: 13)
             let x = CentralDifference.numbers(7 * columns, seed: 13, stream: 100_000)
             let start = CentralDifference.numbers(7 * 37, seed: 13, stream: 200_000)
-            for level in Levels.all {
+            for level in KernelLevel.all {
                 for count in [1, 2, 3, 5, 7] {
                     var alone: [Float] = []
                     for v in 0..<count {
@@ -116,7 +118,7 @@ import Testing
         for element in InterleavedMatrix.Element.allCases {
             let columns = element.whole(64)
             let sample = PackedSample(element, rows: 21, columns: columns, seed: 6)
-            for level in Levels.all {
+            for level in KernelLevel.all {
                 for group in 0..<2 {
                     let found = sample.unpack(group, level: level)
                     for row in sample.matrix.rows(ofGroup: group) {
@@ -206,7 +208,7 @@ import Testing
         let w = CentralDifference.numbers(3 * 16 * depth, seed: 8, stream: 2)
         let start = CentralDifference.numbers(tokens * columns, seed: 8, stream: 3)
         var results: [[Float]] = []
-        for level in Levels.all {
+        for level in KernelLevel.all {
             var y = start
             x.withUnsafeBufferPointer { x in
                 w.withUnsafeBufferPointer { w in
@@ -232,7 +234,7 @@ import Testing
                     #expect(abs(Double(y[t * columns + c]) - sum) <= 1e-6 * (size + 1), "\(level)")
                 }
             }
-            if level.rawValue >= SKEIN_AVX2.rawValue { results.append(y) }
+            if KernelLevel.fused.contains(level) { results.append(y) }
         }
         #expect(results.allSatisfy { $0 == results.first })
     }

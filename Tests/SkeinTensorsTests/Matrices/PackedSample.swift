@@ -186,12 +186,3 @@ extension InterleavedMatrix.Element {
         return (count + block - 1) / block * block
     }
 }
-
-/// The levels that this machine has.
-enum Levels {
-    static let all: [skein_level] = [
-        SKEIN_PLAIN, SKEIN_AVX2, SKEIN_AVX512, SKEIN_AVX512BF16,
-    ].filter { $0.rawValue <= skein_level().rawValue }
-    /// Those with fused multiply-add, which have the same bits.
-    static let fused = all.filter { $0.rawValue >= SKEIN_AVX2.rawValue }
-}
