@@ -24,6 +24,13 @@ static void exponentials(size_t n) {
     add_float(skein_exponentiate(level, y, n, 3));
     add(y, 4 * n + 64);
     end();
+    begin("skein_exponentiate_row", "n=%zu", n);
+    y = draw(n, 60);
+    float most;
+    add_float(skein_exponentiate_row(level, y, n, 60, draw_wide(n), &most));
+    add_float(most);
+    add(y, 4 * n + 64);
+    end();
     begin("skein_softmax", "n=%zu", n);
     y = draw(n, 20);
     float largest;

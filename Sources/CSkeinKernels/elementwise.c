@@ -98,6 +98,12 @@ float skein_exponentiate(enum skein_level level, float *x, size_t count, float s
     return SKEIN_AT(level, exponentiate)(x, count, 1, shift);
 }
 
+float skein_exponentiate_row(
+    enum skein_level level, float *x, size_t count, float shift, const float *next,
+    float *largest) {
+    return SKEIN_AT(level, exponentiate_row)(x, count, shift, next, largest);
+}
+
 void skein_scale(enum skein_level level, float *x, size_t count, float factor) {
     SKEIN_AT(level, scale)(x, count, factor);
 }

@@ -4,6 +4,9 @@
 #include "exponential_body.h"
 #include "tanh_body.h"
 
+#undef AHEAD
+#define AHEAD 4096
+
 static float FN(exponential)(float x) {
     const f32x16 e = FN(exp)((f32x16)x);
     return e[0];
@@ -11,18 +14,17 @@ static float FN(exponential)(float x) {
 
 /* Softmax */
 
-static float FN(maximum)(const float *x, size_t count) {
-    const float least = -__builtin_inff();
-    f32x16 lanes[4];
-    UNROLL for (int j = 0; j < 4; j++) lanes[j] = least;
-    size_t i = 0;
-    for (; i + 64 <= count; i += 64) {
-        UNROLL for (int j = 0; j < 4; j++) {
-            lanes[j] = FN(larger)(FN(get)(x + i + 16 * j, 16), lanes[j]);
-        }
+/* Of 64 numbers, into four vectors. */
+INLINE void FN(maximum_step)(const float *x, f32x16 *lanes) {
+    UNROLL for (int j = 0; j < 4; j++) {
+        lanes[j] = FN(larger)(FN(get)(x + 16 * j, 16), lanes[j]);
     }
+}
+
+/* Of the vectors and the numbers from `i` on. */
+INLINE float FN(maximum_end)(const float *x, size_t i, size_t count, f32x16 *lanes) {
     for (; i + 16 <= count; i += 16) lanes[0] = FN(larger)(FN(get)(x + i, 16), lanes[0]);
-    f32x16 rest = least;
+    f32x16 rest = -__builtin_inff();
     if (i < count) memcpy(&rest, x + i, (count - i) * sizeof(float));
     lanes[1] = FN(larger)(rest, lanes[1]);
     const f32x16 all = FN(larger)(
@@ -31,6 +33,14 @@ static float FN(maximum)(const float *x, size_t count) {
     const f32x4 four = eight.lo > eight.hi ? eight.lo : eight.hi;
     const f32x2 two = four.lo > four.hi ? four.lo : four.hi;
     return two.x > two.y ? two.x : two.y;
+}
+
+static float FN(maximum)(const float *x, size_t count) {
+    f32x16 lanes[4];
+    UNROLL for (int j = 0; j < 4; j++) lanes[j] = -__builtin_inff();
+    size_t i = 0;
+    for (; i + 64 <= count; i += 64) FN(maximum_step)(x + i, lanes);
+    return FN(maximum_end)(x, i, count, lanes);
 }
 
 static int FN(contains)(const float *x, size_t count, float value) {
@@ -89,6 +99,34 @@ static float FN(exponentiate)(float *x, size_t count, float scale, float shift) 
     for (; i + 16 <= count; i += 16) lanes += FN(exponentiate_step)(x + i, scale, shift, 16);
     if (i < count) lanes += FN(exponentiate_step)(x + i, scale, shift, count - i);
     return FN(sum)(lanes);
+}
+
+/* No number of the row exceeds the shift, so that nothing has to be clamped. */
+INLINE f32x16 FN(exponentiate_below)(float *x, float shift, size_t n) {
+    const f32x16 less = FN(get)(x, n) - shift, e = FN(exp_clamped)(less, less);
+    FN(put)(x, e, n);
+    return n == 16 ? e : FN(kept)((1u << n) - 1, e);
+}
+
+/* The next row comes from memory while this one is computed. It is fetched AHEAD floats before it
+   is needed, since the processor's own prefetching ends with each page. */
+static float FN(exponentiate_row)(
+    float *x, size_t count, float shift, const float *next, float *largest) {
+    f32x16 sums = 0, lanes[4];
+    UNROLL for (int j = 0; j < 4; j++) lanes[j] = -__builtin_inff();
+    size_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        UNROLL for (int j = 0; j < 4; j++) {
+            const size_t k = i + 16 * j;
+            __builtin_prefetch(next + k + AHEAD, 0, 2);
+            lanes[j] = FN(larger)(FN(get)(next + k, 16), lanes[j]);
+            sums += FN(exponentiate_below)(x + k, shift, 16);
+        }
+    }
+    *largest = FN(maximum_end)(next, i, count, lanes);
+    for (; i + 16 <= count; i += 16) sums += FN(exponentiate_below)(x + i, shift, 16);
+    if (i < count) sums += FN(exponentiate_below)(x + i, shift, count - i);
+    return FN(sum)(sums);
 }
 
 static void FN(scale)(float *x, size_t count, float factor) {

@@ -123,6 +123,12 @@ double skein_exponential_total(
 /* x = e^(x - shift) in place; returns the sum. */
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift);
 
+/* skein_exponentiate of a row of which no number exceeds the shift, with the same bits; and in the
+   same pass skein_maximum of `next`, another row as long. */
+float skein_exponentiate_row(
+    enum skein_level level, float *x, size_t count, float shift, const float *next,
+    float *largest);
+
 /* x *= factor in place. */
 void skein_scale(enum skein_level level, float *x, size_t count, float factor);
 

@@ -83,14 +83,12 @@ extension KernelBench {
     private var crossEntropy: Kernel {
         let (rows, vocabulary) = (sizes.headRows, sizes.vocabulary)
         let logits = Operands.buffer(rows * vocabulary, stream: 28)
+        let targets = Array(0..<Int32(rows))
         return kernel(
             "cross-entropy rows", size: "\(rows) x \(vocabulary)", floats: 2 * rows * vocabulary
         ) {
-            for row in 0..<rows {
-                _ = CrossEntropy.row(
-                    logits.base + row * vocabulary, vocabulary: vocabulary, target: row,
-                    gradient: true)
-            }
+            _ = CrossEntropy.rows(
+                logits.base, vocabulary: vocabulary, targets: targets[...], gradient: true)
         }
     }
 

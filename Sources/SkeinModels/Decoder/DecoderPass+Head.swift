@@ -83,16 +83,12 @@ extension DecoderPass {
 
     /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
     private func chunk(_ rows: Range<Int>, gradient: Bool, smoothing: Float) -> BatchLoss {
-        let vocabulary = model.vocabularySize
         predict(rows)
-        var loss = BatchLoss()
-        for i in 0..<rows.count {
-            let row = CrossEntropy.row(
-                memory.logits + i * vocabulary, vocabulary: vocabulary,
-                target: Int(batch.lossTargets[rows.lowerBound + i]),
-                gradient: gradient, softCap: model.design.logitsSoftCap,
-                smoothing: smoothing)
-            loss += BatchLoss(lossSum: row.loss, lossTokens: 1, correct: row.correct ? 1 : 0)
+        let losses = CrossEntropy.rows(
+            memory.logits, vocabulary: model.vocabularySize, targets: batch.lossTargets[rows],
+            gradient: gradient, softCap: model.design.logitsSoftCap, smoothing: smoothing)
+        let loss = losses.reduce(into: BatchLoss()) {
+            $0 += BatchLoss(lossSum: $1.loss, lossTokens: 1, correct: $1.correct ? 1 : 0)
         }
         if gradient { headBackward(rows) }
         return loss

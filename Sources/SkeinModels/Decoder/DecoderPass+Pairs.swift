@@ -53,13 +53,10 @@ extension DecoderPass {
     }
 
     private func crossEntropies(_ rows: Range<Int>, gradient: Bool) -> [Double] {
-        rows.enumerated().map { i, row in
-            CrossEntropy.row(
-                memory.logits + i * model.vocabularySize, vocabulary: model.vocabularySize,
-                target: Int(batch.lossTargets[row]), gradient: gradient,
-                softCap: model.design.logitsSoftCap
-            ).loss
-        }
+        CrossEntropy.rows(
+            memory.logits, vocabulary: model.vocabularySize, targets: batch.lossTargets[rows],
+            gradient: gradient, softCap: model.design.logitsSoftCap
+        ).map(\.loss)
     }
 
     /// The sum of the pairs' losses, and what each loss row's gradient is multiplied with.

@@ -33,26 +33,80 @@ package enum CrossEntropy {
             return smoothed(
                 logits, vocabulary, target, gradient: gradient, softCap: softCap, smoothing)
         }
-        if let softCap { SoftCap.forward(logits, count: vocabulary, cap: softCap) }
+        guard let softCap else {
+            let largest = Softmax.maximum(logits, vocabulary)
+            return plain(logits, vocabulary, target, gradient: gradient, largest, before: nil).row
+        }
+        SoftCap.forward(logits, count: vocabulary, cap: softCap)
         let own = logits[target]
         let largest = Softmax.maximum(logits, vocabulary)
         let correct = own == largest && !Softmax.contains(logits, target, largest)
-        let sum: Float
-        if let softCap {
-            let level = skein_level()
-            sum = skein_exponential_sum(level, logits, vocabulary, largest)
-            if gradient {
-                skein_softcap_gradient(level, logits, vocabulary, largest, 1 / sum, softCap)
-                logits[target] -= 1 - own / softCap * (own / softCap)
-            }
-        } else {
-            sum = Softmax.exponentiate(logits, vocabulary, shift: largest)
-            if gradient {
-                Softmax.scale(logits, vocabulary, by: 1 / sum)
-                logits[target] -= 1
-            }
+        let level = skein_level()
+        let sum = skein_exponential_sum(level, logits, vocabulary, largest)
+        if gradient {
+            skein_softcap_gradient(level, logits, vocabulary, largest, 1 / sum, softCap)
+            logits[target] -= 1 - own / softCap * (own / softCap)
         }
         return Row(loss: logarithm(Double(sum)) - Double(own - largest), correct: correct)
+    }
+
+    /// `row` for rows that follow each other, with the same bits.
+    ///
+    /// The largest logit of a row is found while the row before it is exponentiated: the latter waits
+    /// for arithmetic, the former for memory.
+    ///
+    /// Shapes and ranges:
+    ///   - logits: [R, V], overwritten.
+    ///   - targets: [R], each 0 ..< V.
+    package static func rows(
+        _ logits: UnsafeMutablePointer<Float>, vocabulary: Int, targets: ArraySlice<Int32>,
+        gradient: Bool, softCap: Float? = nil, smoothing: Float = 0
+    ) -> [Row] {
+        guard softCap == nil && smoothing == 0 else {
+            return targets.enumerated().map { i, target in
+                row(
+                    logits + i * vocabulary, vocabulary: vocabulary, target: Int(target),
+                    gradient: gradient, softCap: softCap, smoothing: smoothing)
+            }
+        }
+        var largest = targets.isEmpty ? 0 : Softmax.maximum(logits, vocabulary)
+        return targets.enumerated().map { i, target in
+            let own = logits + i * vocabulary
+            let isLast = i + 1 == targets.count
+            let result = plain(
+                own, vocabulary, Int(target), gradient: gradient, largest,
+                before: isLast ? nil : UnsafePointer(own + vocabulary))
+            largest = result.nextLargest
+            return result.row
+        }
+    }
+
+    /// `row` without cap and smoothing, its largest logit being known; and the largest of `next`, or 0
+    /// if there is none.
+    ///
+    /// Shapes:
+    ///   - logits: [V], overwritten.
+    ///   - next: [V].
+    private static func plain(
+        _ logits: UnsafeMutablePointer<Float>, _ vocabulary: Int, _ target: Int, gradient: Bool,
+        _ largest: Float, before next: UnsafePointer<Float>?
+    ) -> (row: Row, nextLargest: Float) {
+        let own = logits[target]
+        let correct = own == largest && !Softmax.contains(logits, target, largest)
+        let sum: Float
+        var nextLargest: Float = 0
+        if let next {
+            (sum, nextLargest) = Softmax.exponentiate(
+                logits, vocabulary, shift: largest, before: next)
+        } else {
+            sum = Softmax.exponentiate(logits, vocabulary, shift: largest)
+        }
+        if gradient {
+            Softmax.scale(logits, vocabulary, by: 1 / sum)
+            logits[target] -= 1
+        }
+        let loss = logarithm(Double(sum)) - Double(own - largest)
+        return (Row(loss: loss, correct: correct), nextLargest)
     }
 
     /// `row` with label smoothing.

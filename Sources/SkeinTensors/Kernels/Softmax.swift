@@ -19,6 +19,21 @@ enum Softmax {
         skein_exponentiate(skein_level(), x, count, shift)
     }
 
+    /// The same for a row of which no number exceeds `shift`, and in the same pass the largest number of
+    /// the row that is computed after it.
+    ///
+    /// Shapes:
+    ///   - x: [count], overwritten.
+    ///   - next: [count].
+    static func exponentiate(
+        _ x: UnsafeMutablePointer<Float>, _ count: Int, shift: Float,
+        before next: UnsafePointer<Float>
+    ) -> (sum: Float, nextLargest: Float) {
+        var largest: Float = 0
+        let sum = skein_exponentiate_row(skein_level(), x, count, shift, next, &largest)
+        return (sum, largest)
+    }
+
     /// x *= factor in place.
     static func scale(_ x: UnsafeMutablePointer<Float>, _ count: Int, by factor: Float) {
         skein_scale(skein_level(), x, count, factor)

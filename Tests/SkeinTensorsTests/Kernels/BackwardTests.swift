@@ -139,6 +139,29 @@ import Testing
         #expect(abs(result.loss - (log(sum) - Double(logits[4]))) < 1e-5)
     }
 
+    @Test("rows of logits have the bits of each row alone", arguments: [1, 15, 64, 65, 577])
+    func crossEntropyRows(vocabulary: Int) {
+        let targets = [Int32](repeating: Int32(vocabulary / 2), count: 3)
+        var logits = numbers(3 * vocabulary, 14, spread: 40)
+        if vocabulary > 1 { logits[vocabulary - 1] = -.infinity }
+        for gradient in [false, true] {
+            var together = logits
+            let rows = CrossEntropy.rows(
+                &together, vocabulary: vocabulary, targets: targets[...], gradient: gradient)
+            for (i, target) in targets.enumerated() {
+                let range = i * vocabulary..<(i + 1) * vocabulary
+                var alone = Array(logits[range])
+                let row = CrossEntropy.row(
+                    &alone, vocabulary: vocabulary, target: Int(target), gradient: gradient)
+                #expect(rows[i].loss.bitPattern == row.loss.bitPattern)
+                #expect(rows[i].correct == row.correct)
+                #expect(together[range].map(\.bitPattern) == alone.map(\.bitPattern))
+            }
+        }
+        #expect(
+            CrossEntropy.rows(&logits, vocabulary: vocabulary, targets: [], gradient: true).isEmpty)
+    }
+
     @Test("the largest probability still keeps something, and scales it by a finite number")
     func mostDropout() {
         let dropout = Dropout(probability: Float(Dropout.mostProbable), seed: 3)

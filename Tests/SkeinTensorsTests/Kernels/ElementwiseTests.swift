@@ -107,6 +107,25 @@ import Testing
         }
     }
 
+    @Test("exponentials beside the next row's maximum have the bits of both", arguments: counts)
+    func exponentiateRow(count: Int) {
+        func bits(_ x: [Float]) -> [UInt32] { x.map { $0.isNaN ? 0 : $0.bitPattern } }
+        var x = Self.numbers(count, 6, spread: 60)
+        var next = Self.numbers(count, 7, spread: 60)
+        if count > 1 { x[count / 2] = -.infinity }
+        next[count / 3] = .nan
+        for level in KernelLevel.all {
+            let shift = skein_maximum(level, x, count)
+            var alone = x
+            let sum = skein_exponentiate(level, &alone, count, shift)
+            var row = x
+            var largest: Float = 0
+            let own = skein_exponentiate_row(level, &row, count, shift, next, &largest)
+            let expected = alone + [sum, skein_maximum(level, next, count)]
+            #expect(bits(row + [own, largest]) == bits(expected), "\(level)")
+        }
+    }
+
     @Test("SwiGLU and its gradients are the formulas", arguments: counts)
     func swiGLU(count: Int) {
         let gate = Self.numbers(count, 3, spread: 3)
