@@ -103,6 +103,8 @@ extension WorkerState {
         if !slot.isAbandoned {
             finished.append(key)
             say(.keep(thread: thread, key))
+            // A result is encoded and hashed as it is sent: its thread need not wait for that.
+            if !isDraining { startThreads() }
             if isMember { say(.send(key)) }
             if finished.count > keptResults { say(.forget(finished.removeFirst())) }
         }

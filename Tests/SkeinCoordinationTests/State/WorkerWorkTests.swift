@@ -15,7 +15,7 @@ struct WorkerWorkTests {
         #expect(bench.state.computing == [key(5), key(3)])
         #expect(
             bench.at(2, .computed(thread: 1, key(3))) == [
-                .keep(thread: 1, key(3)), .send(key(3)), .compute(thread: 1, key(9), attempt: 1),
+                .keep(thread: 1, key(3)), .compute(thread: 1, key(9), attempt: 1), .send(key(3)),
             ])
         #expect(bench.at(3, .answered(key(3), .accepted, "")) == [.forget(key(3))])
         #expect(bench.at(3, .answered(key(3), .accepted, "")) == [])
