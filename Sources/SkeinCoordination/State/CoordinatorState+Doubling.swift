@@ -75,10 +75,10 @@ extension CoordinatorState {
     }
 
     /// Seconds that a started lease still needs; infinity: its result should have arrived already.
-    private func secondsLeft(_ lease: Lease, at worker: Worker) -> Double? {
-        guard let started = lease.started,
-            let total = lease.seconds(expected: expectation(worker, lease.index))
-        else { return nil }
+    func secondsLeft(_ lease: Lease, expected: Double?) -> Double? {
+        guard let started = lease.started, let total = lease.seconds(expected: expected) else {
+            return nil
+        }
         let elapsed = (clock - started).inSeconds
         return elapsed > 1.5 * total ? .infinity : max(0, total - elapsed)
     }
@@ -87,13 +87,15 @@ extension CoordinatorState {
     func secondsUntilDone(unstarted index: Int, by worker: Worker) -> Double {
         guard !isQuiet(worker), let own = expectation(worker, index) else { return .infinity }
         let starts = worker.leases.compactMap { lease in
-            lease.started == nil ? nil : secondsLeft(lease, at: worker) ?? .infinity
+            lease.started == nil
+                ? nil
+                : secondsLeft(lease, expected: expectation(worker, lease.index)) ?? .infinity
         }
         return (starts.min() ?? 0) + own
     }
 
     /// Whether a heartbeat of the worker is late: it may be stopped or cut off.
-    private func isQuiet(_ worker: Worker) -> Bool {
+    func isQuiet(_ worker: Worker) -> Bool {
         worker.isSuspect || clock - worker.lastHeard >= settings.quietAfter
     }
 
@@ -156,7 +158,7 @@ extension CoordinatorState {
                 }
                 let isOverdue = clock - started > allowance(worker, lease.index)
                 let rank = isQuiet ? 0 : isOverdue ? 1 : 2
-                let left = secondsLeft(lease, at: worker)
+                let left = secondsLeft(lease, expected: expectation(worker, lease.index))
                 if rank == 2, left == nil { continue }
                 slow.append(
                     Slow(rank: rank, left: left ?? .infinity, holder: worker, lease: lease))

@@ -15,12 +15,13 @@ extension CoordinatorState {
             noteProgress()
         }
         fill(members.idle.members) { .next }
-        // Not in the tail: there a worker that has finished its own should find something.
+        // The tail goes by paces: a worker that has finished its own should find something there.
         while let left = open?.unleased, left > members.activeThreads {
             let before = left
             fill(members.roomy.members, once: true) { .prefetch }
             if open?.unleased == before { break }
         }
+        planTail()
         takeOver()
         double()
     }
@@ -47,7 +48,8 @@ extension CoordinatorState {
         }
     }
 
-    private mutating func nextPiece(for name: String) -> Int? {
+    /// The next piece in order that this worker may have; it must be leased at once.
+    mutating func nextPiece(for name: String) -> Int? {
         guard var round = open, round.unleased > 0 else { return nil }
         open = nil
         defer { open = round }

@@ -44,6 +44,8 @@ package struct CoordinatorState: Sendable {
     var nextStuck: Duration?
     /// When to look for second leases again.
     var nextDoubling = Duration.zero
+    /// When to plan the tail of a round again.
+    var nextPlanning = Duration.zero
     var nextStall: Duration
     var lastProgress: Duration
     var stalls = 0
