@@ -99,9 +99,10 @@ struct ParameterPublisher: Sendable {
     ) -> (digest: [UInt8], delta: [UInt8]) {
         guard let old else { return (GradientCodec.digest(of: values).bytes, []) }
         var (digest, delta): ([UInt8], [UInt8]) = ([], [])
+        // This thread has memory that it need not ask the system for; the difference needs some.
         SideBySide.both(
-            of: values.count, { digest = GradientCodec.digest(of: values).bytes },
-            { delta = ParameterCodec.delta(from: old, to: values) })
+            of: values.count, { delta = ParameterCodec.delta(from: old, to: values) },
+            { digest = GradientCodec.digest(of: values).bytes })
         return (digest, delta)
     }
 
