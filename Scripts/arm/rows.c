@@ -97,6 +97,24 @@ static void searches(size_t n) {
     end();
 }
 
+/* With odd numbers some squares are negative, so that their roots are NaN. */
+static void optimizers(size_t n) {
+    const struct skein_adamw_factors factors = {0.999f, -0.01f, 0.1f, 0.98f, 0.02f, 0.7f, 1e-8f};
+    for (int odd = 0; odd < 2; odd++) {
+        begin("skein_adamw", "n=%zu odd=%d", n, odd);
+        float *g = odd ? draw_odd(n) : draw(n, 1), *m = odd ? draw_odd(n) : draw(n, 1);
+        float *v = odd ? draw_odd(n) : draw_positive(n, 0, 1);
+        float *p = odd ? draw_odd(n) : draw(n, 1);
+        skein_adamw(level, &factors, g, n, m, v, p);
+        float *const changed[] = {m, v, p};
+        for (size_t i = 0; i < COUNT(changed); i++) {
+            add_floats(changed[i], n);
+            add(changed[i] + n, 64);
+        }
+        end();
+    }
+}
+
 static void conversions(size_t n) {
     begin("skein_to_bf16", "n=%zu", n);
     uint16_t *half = room(2 * n);
@@ -244,6 +262,7 @@ void rows_of_activations(void) {
     for (size_t i = 0; i < COUNT(lengths); i++) {
         exponentials(lengths[i]);
         searches(lengths[i]);
+        optimizers(lengths[i]);
         conversions(lengths[i]);
         gates(lengths[i]);
         norms(lengths[i]);

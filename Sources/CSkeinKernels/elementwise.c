@@ -63,6 +63,12 @@ void skein_geglu_backward_bf16(
     SKEIN_AT(level, geglu_backward_bf16)(da, gate, up, count, dg, du);
 }
 
+void skein_adamw(
+    enum skein_level level, const struct skein_adamw_factors *factors, const float *g,
+    size_t count, float *m, float *v, float *p) {
+    SKEIN_AT(level, adamw)(factors, g, count, m, v, p);
+}
+
 void skein_softcap(enum skein_level level, float *x, size_t count, float factor, float cap) {
     SKEIN_AT(level, softcap)(x, count, factor, cap);
 }

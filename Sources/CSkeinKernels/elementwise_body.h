@@ -1,5 +1,5 @@
-/* Exponentials, softmax, soft caps, gated activations and conversions at one level. A kernel is a
-   step of n lanes, called with the constant 16 in the loop and with what remains after it. */
+/* Exponentials, softmax, soft caps, gated activations, AdamW and conversions at one level. A kernel
+   is a step of n lanes, called with the constant 16 in the loop and with what remains after it. */
 
 #include "exponential_body.h"
 #include "tanh_body.h"
@@ -321,6 +321,34 @@ static void FN(geglu_backward_bf16)(
     const uint16_t *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
     uint16_t *du) {
     FN(gated_backward)(da, gate, up, count, dg, du, 1, 1);
+}
+
+/* AdamW */
+
+/* Nothing may be fused here, so that `plain` has the bits of all levels: the operations are those
+   of the formula in elementwise.h, from left to right, and IEEE 754 rounds each of them, root and
+   quotients included. */
+INLINE void FN(adamw_step)(
+    const struct skein_adamw_factors *f, const float *gradient, float *m, float *v, float *p,
+    size_t n) {
+    const f32x16 g = FN(get)(gradient, n), before = FN(get)(m, n);
+    const f32x16 average = before + f->blend * (g - before);
+    const f32x16 square = FN(get)(v, n) * f->beta2 + f->square_blend * g * g;
+    FN(put)(m, average, n);
+    FN(put)(v, square, n);
+    const f32x16 spread = __builtin_elementwise_sqrt(square) / f->divisor + f->epsilon;
+    FN(put)(p, FN(get)(p, n) * f->keep + f->step_size * average / spread, n);
+}
+
+/* The factors are copied, because a store could otherwise change them and each would be loaded
+   again. */
+static void FN(adamw)(
+    const struct skein_adamw_factors *factors, const float *g, size_t count, float *m, float *v,
+    float *p) {
+    const struct skein_adamw_factors f = *factors;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(adamw_step)(&f, g + i, m + i, v + i, p + i, 16);
+    if (i < count) FN(adamw_step)(&f, g + i, m + i, v + i, p + i, count - i);
 }
 
 /* Conversions */

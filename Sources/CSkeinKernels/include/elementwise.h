@@ -144,6 +144,21 @@ void skein_softmax_backward(
     enum skein_level level, float *p, float *ds, size_t seen, size_t count, float log_sum,
     float delta, float scale, float cap);
 
+/* What is the same for all numbers in one step of skein_adamw. */
+struct skein_adamw_factors {
+    float keep, step_size, blend, beta2, square_blend, divisor, epsilon;
+};
+
+/* m = m + blend * (g - m), v = v * beta2 + square_blend * g * g,
+   p = p * keep + step_size * m / (sqrt(v) / divisor + epsilon)
+
+   of each of `count` numbers: reads gradients g, changes moments m and v and parameters p in place,
+   no two of them the same array. Each operation is rounded, from left to right, and none is fused:
+   the same bits at every level, SKEIN_PLAIN included, but for the bits in a NaN. */
+void skein_adamw(
+    enum skein_level level, const struct skein_adamw_factors *factors, const float *g,
+    size_t count, float *m, float *v, float *p);
+
 /* The first `bytes` bytes of the mask at the address (a, b, c): byte i is made from the
    Philox-4x32-10 block of counter (i, a, b, c) and the key. Bit j is 1 if the lower half (j < 4)
    or the upper half of word j mod 4 is at least `threshold`, 0 ... 65536. The same bits at every
