@@ -39,13 +39,17 @@ extension CoordinatorState {
                 guard let name = members[peer]?.name, let index = nextPiece(for: name) else {
                     continue
                 }
-                let former = open?.histories[index]?.releasedBy
-                grant(index, to: peer, former.map { .released(by: $0) } ?? reason())
+                grant(index, to: peer, self.reason(for: index, reason()))
                 let set = once ? members.roomy : members.idle
                 if set.contains(peer) { again.append(peer) }
             }
             line = again
         }
+    }
+
+    /// Why a piece is leased: it was given back, or what else there is.
+    func reason(for index: Int, _ other: LeaseReason) -> LeaseReason {
+        open?.histories[index]?.releasedBy.map { .released(by: $0) } ?? other
     }
 
     /// The next piece in order that this worker may have; it must be leased at once.

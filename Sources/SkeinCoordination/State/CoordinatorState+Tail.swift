@@ -2,8 +2,10 @@ import SkeinBasics
 
 /// The last pieces of a round, leased before a thread has nothing to do.
 extension CoordinatorState {
-    /// A plan costs O(workers); twenty times a second is enough.
+    /// A plan costs O(workers). In a large fleet it is made at most twenty times a second; there one
+    /// thread's pause is little.
     private static let planningInterval = Duration.milliseconds(50)
+    private static let largeFleet = 64
 
     /// Paces that differ from the fleet's by less count as the fleet's: a worker's results vary as much
     /// from one to the next, and equal workers end together if the longest piece decides.
@@ -22,7 +24,8 @@ extension CoordinatorState {
     /// makes a step longer. If a guess was wrong, an idle worker takes the piece over.
     mutating func planTail() {
         // With local steps a piece belongs to the worker that has its state.
-        guard nextPlanning <= clock, members.idle.isEmpty, !members.roomy.isEmpty,
+        let isLarge = members.all.members.count >= Self.largeFleet
+        guard !isLarge || nextPlanning <= clock, members.idle.isEmpty, !members.roomy.isEmpty,
             let left = open?.unleased, left > 0, open?.round.replay == nil
         else { return }
         nextPlanning = clock + Self.planningInterval
@@ -35,7 +38,7 @@ extension CoordinatorState {
                 let worker = members[turn.peer], let index = nextPiece(for: worker.name)
             else { return }
             horizon = min(horizon, turn.free + (plannedSeconds(worker, index) ?? 0))
-            grant(index, to: turn.peer, .prefetch)
+            grant(index, to: turn.peer, reason(for: index, .prefetch))
         }
     }
 

@@ -66,13 +66,34 @@ struct CoordinatorTailTests {
         #expect(late.open([100, 90, 80, 70], number: 2, at: 1.9).reasons == [.next, .next])
     }
 
-    @Test("a plan is made at most twenty times a second")
+    @Test("equal workers whose results come almost together both get their next piece ahead")
+    func together() {
+        var desk = Self.desk([1, 1])
+        let first = desk.open([100, 100, 100, 100, 100, 100], number: 2, at: 1)
+        #expect(first.leases == ["0>1", "1>2", "2>1", "3>2"])
+        // w2 should be free first, but it has a piece that waits.
+        #expect(desk.finish(1, 0, round: 2, at: 2).leases.isEmpty)
+        #expect(desk.finish(2, 1, round: 2, at: 2.001).leases == ["4>1", "5>2"])
+    }
+
+    @Test("a piece that was given back keeps that as its reason")
+    func givenBack() {
+        var desk = Self.desk([1, 1, 1])
+        #expect(desk.open([100, 100, 100], number: 2, at: 1).leases.count == 3)
+        let said = desk.at(1.1, .left(PeerID(3), .lost("reset")))
+        #expect(said.leases.count == 1)
+        #expect(said.reasons == [.released(by: "w3")])
+    }
+
+    @Test("in a large fleet a plan is made at most twenty times a second")
     func seldom() {
-        var desk = Self.desk([0.01, 0.01])
-        #expect(desk.open([100, 100, 100], number: 2, at: 0.1).leases.count == 3)
+        let fleet = 64
+        var desk = Self.desk(Array(repeating: 0.01, count: fleet))
+        let pieces = Array(repeating: 100, count: fleet + 1)
+        #expect(desk.open(pieces, number: 2, at: 0.1).leases.count == fleet + 1)
         desk.at(0.1, .closed(round: 2))
-        #expect(desk.open([100, 100, 100], number: 3, at: 0.12).leases.count == 2)
+        #expect(desk.open(pieces, number: 3, at: 0.12).leases.count == fleet)
         desk.at(0.12, .closed(round: 3))
-        #expect(desk.open([100, 100, 100], number: 4, at: 0.16).leases.count == 3)
+        #expect(desk.open(pieces, number: 4, at: 0.16).leases.count == fleet + 1)
     }
 }
