@@ -3,9 +3,13 @@ import SkeinTensors
 // What an adapter adds to the product with the frozen weight.
 extension LoRALinear {
     /// Columns of y that are finished together, while they are in the second-level cache; all of them
-    /// with a bias, which is added to whole rows, and where idle threads take parts of the product.
+    /// with a bias, which is added to whole rows, where idle threads take parts of the product, and where
+    /// a library multiplies, whose bits depend on how much it is given.
     var parts: [Range<Int>] {
-        if bias != nil || tools.matMul.place?.hasHelpers == true { return [0..<weight.rows] }
+        let isLibrarys = weight.input == .single && !MatMul.isOwn
+        if bias != nil || isLibrarys || tools.matMul.place?.hasHelpers == true {
+            return [0..<weight.rows]
+        }
         let most = max(256, (128 << 10) / max(1, rows) / 64 * 64)
         let count = (weight.rows + most - 1) / most
         // All have about one width, because a narrow one pays as much around its products.
