@@ -45,7 +45,7 @@ def main():
         parser.add_argument("--" + name, default="", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5, help="alternated repetitions (5)")
     parser.add_argument("--threads", type=int, default=2, help="compute threads, of the peer, too (2)")
-    parser.add_argument("--compute", default="fp32", help="how skein multiplies prompts: fp32 or bf16 (fp32)")
+    parser.add_argument("--compute", default="fp32", help="how skein multiplies prompts: fp32, bf16 or int8 (fp32)")
     parser.add_argument("--turns", type=int, default=20, help="prefix: turns of the conversation (20)")
     parser.add_argument("--tokens", type=int, default=128, help="batches, speculation: tokens of an answer (128)")
     parser.add_argument("--siege", type=float, default=20, help="siege: seconds of each (20)")

@@ -2,7 +2,7 @@
 
 usage: peer-generate.py SPEC.json
   SPEC: {"peer": "llama.cpp" | "transformers", "model": PATH, "threads": N, "prompt": [ids], "tokens": N,
-         "repetitions": N, "attention": "sdpa" | "eager" | "flash" | "plain"}
+         "repetitions": N, "attention": "sdpa" | "eager" | "flash" | "plain", "weights": "bf16" | "fp32"}
   "prompt" is processed at once; then "tokens" are decoded greedily. The first repetition warms up and is not
   reported.
 """
@@ -38,7 +38,8 @@ def transformers(spec):
 
     torch.set_num_threads(spec["threads"])
     model = AutoModelForCausalLM.from_pretrained(
-        spec["model"], dtype=torch.bfloat16, attn_implementation=spec["attention"]).eval()
+        spec["model"], dtype={"bf16": torch.bfloat16, "fp32": torch.float32}[spec["weights"]],
+        attn_implementation=spec["attention"]).eval()
     ids = torch.tensor([spec["prompt"]])
 
     def repetition():

@@ -25,13 +25,14 @@ class Bench:
         # A quick run only checks that everything works.
         self.prompt_tokens, self.tokens = (32, 4) if arguments.quick else (512, 128)
 
-    def peer(self, name, attention, allocator):
+    def peer(self, name, attention, allocator, weights=None):
         """Medians of the rates of one process, and its peak of memory."""
         self.processes += 1
         path = f"{self.output}/peer-{self.processes}"
-        model = self.arguments.model if name == "llama.cpp" else f"{self.arguments.weights}/bf16"
+        model = self.arguments.model if name == "llama.cpp" else f"{self.arguments.weights}/{weights}"
         spec = {"peer": name, "model": model, "threads": self.arguments.threads, "prompt": self.prompt,
-                "tokens": self.tokens, "repetitions": 1 if self.arguments.quick else 3, "attention": attention}
+                "tokens": self.tokens, "repetitions": 1 if self.arguments.quick else 3, "attention": attention,
+                "weights": weights}
         with open(path + ".json", "w", encoding="utf-8") as file:
             json.dump(spec, file)
         lines, peak = run([self.arguments.python, f"{self.arguments.lib}/peer-generate.py", path + ".json"],
@@ -51,8 +52,9 @@ class Bench:
         self.prompt = dense_rows(self.skein, self.arguments.pairs, 1, self.prompt_tokens)[1][0]["ids"]
         # The first round chooses: decoding for llama.cpp, the prompt for transformers.
         trials = [("llama.cpp", attention, "default") for attention in ("plain", "flash")]
-        trials += [("transformers", attention, allocator) for attention in ("sdpa", "eager")
-                   for allocator in ("default", "glibc tuned")]
+        # Without instructions for bf16 fp32 is the faster one, by far.
+        trials += [("transformers", attention, allocator, weights) for weights in ("bf16", "fp32")
+                   for attention in ("sdpa", "eager") for allocator in ("default", "glibc tuned")]
         trials = [trial for trial in trials if trial[0] in self.arguments.peers]
         if not trials:
             raise Problem(f"none of these peers generates: {' '.join(self.arguments.peers)}",
@@ -108,8 +110,9 @@ class Bench:
         if self.system:
             notes.append(f"llama.cpp is PyPI's wheel of xllamacpp, built for `{self.system}`, and reads the same file")
         if "transformers" in self.arguments.peers:
-            notes.append("transformers has bf16 weights and makes the last token's logits alone")
-        texts.append("; ".join(notes) + ". Skein's bf16 is for prompts: a token alone is multiplied in fp32 with both.")
+            notes.append("transformers makes the last token's logits alone")
+        notes.append("Skein's bf16 and int8 are for prompts, and a token alone is multiplied in fp32 with all of them")
+        texts.append("; ".join(notes) + ".")
         return "\n\n".join(texts), {
             "ratios": ratios, "machine": machine(), "llama.cpp": self.system,
             "measured": [{"setting": setting, **values} for setting, values in self.measured.items()],
