@@ -71,14 +71,24 @@ package struct AdaptedModel: Sendable {
     /// Loads the base model's weights for generation.
     ///
     /// - Parameters:
+    ///   - compute: of prompts; int8 makes a second copy of the projections.
     ///   - team: that packs them.
     ///   - check: called before each layer; what it throws ends the loading.
     /// - Returns: the weights of the adapter's base.
-    /// - Throws: `AdapterError.otherBase`; what `check` throws; `FormatError`.
+    /// - Throws: `AdapterError.otherBase`; what `check` throws; `FormatError`; in int8
+    ///   `GenerationError.memory` and `PackedMatrixError`.
     package func generationWeights(
-        team: ComputeTeam, check: () throws -> Void = {}
+        compute: ComputeType = .fp32, team: ComputeTeam, check: () throws -> Void = {}
     ) throws -> GenerationWeights {
-        let weights = try GenerationWeights(model: model, team: team, check: check)
+        if compute == .int8, let usable = SystemMemory.usable {
+            // The second copy of a 4-bit model takes twice as much as the first.
+            let needed = try GenerationWeights.packedBytes(of: model, compute: compute)
+            guard needed <= usable else {
+                throw GenerationError.memory(needed: needed, available: usable)
+            }
+        }
+        let weights = try GenerationWeights(
+            model: model, compute: compute, team: team, check: check)
         try checkBase()
         return weights
     }

@@ -157,6 +157,13 @@ struct GenerateCommand: Command {
             io.log.warning(
                 "generate ignores --weights: it always uses the weights as they are in the file")
         }
+        // Each token is read as one of an answer then.
+        let compute = options.logits == nil ? options.compute : .fp32
+        if compute != options.compute {
+            io.log.warning(
+                "generate --logits computes in fp32: --compute \(options.compute.rawValue) changes "
+                    + "nothing")
+        }
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,
             anyBase: options.anyBase,
@@ -185,11 +192,12 @@ struct GenerateCommand: Command {
         }
         let team = ComputeTeam(threadCount: adapted.threads)
         let generator = Generator(
-            adapted.model, try adapted.generationWeights(team: team), options.sampling,
+            adapted.model, try adapted.generationWeights(compute: compute, team: team),
+            options.sampling,
             adapter: adapted.adapter,
             capacity: prompt.tokens.count + prompt.maximumTokens,
             stopTokens: tokenizer.endOfTurnIDs, tokenCount: tokenizer.usableCount, team: team,
-            compute: options.compute, answerRows: matcher == nil ? 1 : Generator.forcedRows)
+            compute: compute, answerRows: matcher == nil ? 1 : Generator.forcedRows)
         if let path = options.logits {
             return try writeLogits(
                 prompt.tokens, generator.session,

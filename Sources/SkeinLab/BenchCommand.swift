@@ -202,11 +202,6 @@ struct BenchCommand: Command {
             throw UsageError.missingOption(
                 missing.name, placeholder: "PATH", command: Self.table.command)
         }
-        if subject == .generate, options.compute == .int8 {
-            throw UsageError.badValue(
-                option: "compute", value: options.compute.rawValue,
-                accepted: "fp32 or bf16 for generate", suggestion: nil)
-        }
         if subject == .demo, options.steps < DemoBench.fewestSteps {
             throw UsageError.badValue(
                 option: "steps", value: String(options.steps),

@@ -98,7 +98,8 @@ extension HostError: Explained {
                     "serving would take \(Figures.bytes(needed)), and \(Figures.bytes(available)) "
                     + "are available",
                 remedy: "give a smaller --cache-memory, --prefix-memory, --grammar-memory, "
-                    + "--adapter-memory, --context or --parallel, or --cache-type int8",
+                    + "--adapter-memory, --context or --parallel, or --cache-type int8; --compute int8 "
+                    + "holds the weights twice",
                 status: .inputOutput)
         case .cacheTooSmall(let bytes, let needed):
             Explanation(

@@ -44,7 +44,8 @@ package final class AnswerEngine: Sendable {
     /// - Parameters:
     ///   - setup: what it needs.
     ///   - deliver: called on the engine's thread with what a step brought; must not wait.
-    /// - Throws: `FormatError` when a tensor is missing; `AnswerError.noThread`.
+    /// - Throws: `FormatError` when a tensor is missing; `AnswerError.noThread`; with prompts in int8
+    ///   `PackedMatrixError`.
     package init(
         _ setup: Setup, deliver: @escaping @Sendable ([AnswerEvent]) -> Void
     ) throws {
@@ -54,7 +55,8 @@ package final class AnswerEngine: Sendable {
             let team = ComputeTeam(threadCount: setup.threads)
             let weights: GenerationWeights
             do {
-                weights = try GenerationWeights(model: setup.model, team: team)
+                weights = try GenerationWeights(
+                    model: setup.model, compute: setup.plan.compute, team: team)
             } catch {
                 return loaded.change { $0 = .failure(error) }
             }

@@ -9,7 +9,7 @@ package struct BatchPlan: Sendable, Equatable {
     /// Tokens of one sequence, prompt and answer together; 1 to `mostContext`.
     package var context: Int
     /// Tokens of answers that are multiplied together and that a step reads, at most: 1 to the
-    /// tokens of a prompt's block (256 in fp32, 512 in bf16).
+    /// tokens of a prompt's block (256 in fp32, 512 in bf16 and int8).
     package var rows: Int
     /// The largest rank of an adapter; 0 to `mostRank`.
     package var rank: Int

@@ -9,6 +9,8 @@ package enum GenerationError: Error, Equatable {
     case promptTooLong(tokens: Int, limit: Int)
     /// A logit is infinite or NaN.
     case notFinite
+    /// The weights and their copy for prompts in int8 do not fit.
+    case memory(needed: Int, available: Int)
 }
 
 extension GenerationError: Explained {
@@ -28,6 +30,12 @@ extension GenerationError: Explained {
                 remedy:
                     "check the adapter's numbers and alpha (skein inspect), and the model's file",
                 status: .badData)
+        case .memory(let needed, let available):
+            Explanation(
+                what: "the weights and their copy in int8 take \(Figures.bytes(needed)), and "
+                    + "\(Figures.bytes(available)) are available",
+                remedy: "give --compute fp32, which needs no copy, or end other programs",
+                status: .inputOutput)
         case .systemWithoutTemplate(let model):
             Explanation(
                 what: "the model has no chat template, so there is no place for --system",

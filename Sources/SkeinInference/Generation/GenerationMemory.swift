@@ -33,8 +33,8 @@ struct GenerationMemory {
     let spread: UnsafeMutablePointer<Float>
     /// [B, V].
     let logits: UnsafeMutablePointer<Float>
-    /// [T, widest] with padded rows, for bf16: the input of a product.
-    let rounded: UnsafeMutablePointer<UInt16>
+    /// [T, widest]: the input of a product as bf16 with padded rows, or as `QuantizedRows`.
+    let converted: UnsafeMutableRawPointer
     /// One for each thread.
     let scratch: [UnsafeMutablePointer<Float>]
     /// Tokens of a block.
@@ -62,7 +62,7 @@ struct GenerationMemory {
         (q, k, v, attended) = (pieces[3], pieces[4], pieces[5], pieces[6])
         (gate, up, spread, logits) = (pieces[7], pieces[8], pieces[9], pieces[10])
         reduced = Array(pieces[11..<14])
-        rounded = UnsafeMutableRawPointer(pieces[14]).assumingMemoryBound(to: UInt16.self)
+        converted = UnsafeMutableRawPointer(pieces[14])
         branch = pieces[15]
         scratch = Array(pieces[16...])
     }
@@ -85,6 +85,14 @@ struct GenerationMemory {
         max(InterleavedMatrix.scratchCount, attention)
     }
 
+    private static func convertedBytes(_ compute: ComputeType, rows: Int, columns: Int) -> Int {
+        switch compute {
+        case .fp32: 0
+        case .bf16: RoundedRows.bytes(rows: rows, columns: columns)
+        case .int8: QuantizedRows.bytes(rows: rows, columns: columns)
+        }
+    }
+
     /// Bytes of all that.
     var byteCount: Int { buffer.count * MemoryLayout<Float>.stride }
 
@@ -102,7 +110,7 @@ struct GenerationMemory {
             tokens * model.feedForwardWidth,
             rows * InterleavedMatrix.spreadStride(columns: widest), rows * model.vocabularySize,
             tokens * rank, tokens * rank, tokens * rank,
-            compute == .bf16 ? (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4 : 0,
+            (convertedBytes(compute, rows: tokens, columns: widest) + 3) / 4,
             model.design.blocks.allSatisfy(\.addsProducts) ? 0 : tokens * model.width,
         ]
         let own = Array(repeating: ownCount(attention), count: threads)

@@ -1,7 +1,8 @@
 import SkeinModels
 import SkeinTensors
 
-/// Many tokens: pieces of the weights as floats, multiplied with all tokens of a block at once.
+/// Many tokens: pieces of the weights, as floats, in bf16 or as 8-bit codes, are multiplied with many tokens
+/// of a block at once.
 extension GenerationPass {
     /// A projection and where its result goes.
     private typealias Product = (
@@ -124,37 +125,41 @@ extension GenerationPass {
         }
     }
 
-    /// All products of one input, split by panels of output rows.
+    /// All products of one input.
     private func multiply(
         _ products: [Product], _ x: UnsafePointer<Float>, tokens: Int, adding: Bool = false
     ) {
         let memory = self.memory
         reduce(products.map(\.projection), x, tokens: tokens)
         let operand = operand(x, tokens: tokens, columns: products[0].projection.weight.columns)
-        var plan: [(product: Int, panel: Int)] = []
-        for (i, product) in products.enumerated() {
-            for panel in 0..<product.projection.weight.panels { plan.append((i, panel)) }
-        }
-        let pieces = plan
-        team.run(pieces.count) { piece, thread in
-            let (i, panel) = pieces[piece]
-            products[i].projection.multiply(
-                panels: panel..<(panel + 1), tokens: tokens, operand, reduced: memory.reduced[i],
-                into: products[i].out, adding: adding, scratch: memory.scratch[thread])
+        let pieces = pieces(of: products.map(\.projection.weight), tokens: tokens)
+        team.run(pieces.count) { index, thread in
+            let piece = pieces[index]
+            let (projection, out) = products[piece.matrix]
+            projection.multiply(
+                piece, operand, reduced: memory.reduced[piece.matrix], into: out, adding: adding,
+                scratch: memory.scratch[thread])
         }
     }
 
-    /// x as the weights take it: unchanged, or rounded in `memory.rounded`.
+    /// x as the weights take it: unchanged, or in `memory.converted`.
     private func operand(_ x: UnsafePointer<Float>, tokens: Int, columns: Int) -> Operand {
-        guard compute == .bf16 else { return .single(x) }
-        let base = memory.rounded
-        let stride = RoundedRows.bytes(rows: 1, columns: columns) / 2
-        run(tokens: tokens) { range in
-            _ = RoundedRows(
-                rounding: x + range.lowerBound * columns, stride: columns, rows: range.count,
-                columns: columns, in: base + range.lowerBound * stride)
+        switch compute {
+        case .fp32: return .single(x)
+        case .bf16:
+            let base = memory.converted.assumingMemoryBound(to: UInt16.self)
+            let stride = RoundedRows.bytes(rows: 1, columns: columns) / 2
+            run(tokens: tokens) { range in
+                _ = RoundedRows(
+                    rounding: x + range.lowerBound * columns, stride: columns, rows: range.count,
+                    columns: columns, in: base + range.lowerBound * stride)
+            }
+            return .rounded(RoundedRows(base: base, rows: tokens, columns: columns, stride: stride))
+        case .int8:
+            let rows = QuantizedRows(rows: tokens, columns: columns, in: memory.converted)
+            run(tokens: tokens) { rows.quantize($0, of: x) }
+            return .quantized(rows)
         }
-        return .rounded(RoundedRows(base: base, rows: tokens, columns: columns, stride: stride))
     }
 
     /// The products of the input with the adapters' A.
@@ -187,15 +192,16 @@ extension GenerationPass {
         let activation = model.design.blocks[layer].activation
         reduce([gate, up], x, tokens: tokens)
         let operand = operand(x, tokens: tokens, columns: gate.weight.columns)
-        team.run(gate.weight.panels) { piece, thread in
+        let pieces = pieces(of: [gate.weight], tokens: tokens)
+        team.run(pieces.count) { index, thread in
+            let piece = pieces[index]
             for (i, (projection, out)) in [(gate, memory.gate), (up, memory.up)].enumerated() {
                 projection.multiply(
-                    panels: piece..<(piece + 1), tokens: tokens, operand,
-                    reduced: memory.reduced[i], into: out, adding: false,
+                    piece, operand, reduced: memory.reduced[i], into: out, adding: false,
                     scratch: memory.scratch[thread])
             }
-            let columns = gate.weight.rows(ofPanel: piece)
-            for t in 0..<tokens {
+            let columns = gate.weight.rows(ofGroups: piece.groups)
+            for t in piece.tokens {
                 let (g, u) = (memory.gate + t * rows, memory.up + t * rows)
                 activation.forward(
                     gate: g + columns.lowerBound, up: u + columns.lowerBound,

@@ -27,6 +27,8 @@ final class GenerationPass {
         weights: GenerationWeights, compute: ComputeType, cacheType: CacheType, team: ComputeTeam,
         rows: Int, capacity: Int, rank: Int
     ) {
+        precondition(
+            compute != .int8 || weights.hasCodes, "prompts in int8 need weights made for them")
         self.weights = weights
         self.compute = compute
         self.cacheType = cacheType
@@ -75,7 +77,7 @@ final class GenerationPass {
 
     /// Tokens of a prompt that are read at once: enough to make loading the weights cheap, few
     /// enough that a product's input stays in the second-level cache.
-    static func blockTokens(_ compute: ComputeType) -> Int { compute == .bf16 ? 512 : 256 }
+    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
 
     var model: ModelConfiguration { weights.configuration }
     /// Rows that are read together, at most.

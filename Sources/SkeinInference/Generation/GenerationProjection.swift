@@ -19,6 +19,8 @@ struct GenerationProjection: @unchecked Sendable {
     }
 
     let weight: InterleavedMatrix
+    /// The weight as prompts in int8 take it; nil: they do not.
+    var codes: QuantizedPanels?
     /// [out]; nil: none.
     var bias: FloatBuffer?
     let adapter: Adapter?
@@ -73,7 +75,7 @@ struct GenerationProjection: @unchecked Sendable {
     ) {
         guard let adapter else { return }
         adapter.a.multiply(
-            panels: 0..<adapter.a.panels, tokens: tokens, x, into: reduced, scratch: scratch)
+            groups: 0..<adapter.a.groups, tokens: tokens, x, into: reduced, scratch: scratch)
         for i in 0..<(tokens * adapter.a.rows) { reduced[i] *= adapter.scale }
     }
 
@@ -106,37 +108,38 @@ struct GenerationProjection: @unchecked Sendable {
             groups: groups, vectors, into: y, stride: weight.rows, adding: true)
     }
 
-    /// Y = (adding ? Y : 0) + X W^T + bias + reduced B^T for the rows of some panels.
+    /// Y = (adding ? Y : 0) + X W^T + bias + reduced B^T for the rows of some groups of W.
+    ///
+    /// Shapes and ranges:
+    ///   - groups: in int8 whole panels of `QuantizedPanels.panelRows`.
+    ///   - x: [tokens, in].
+    ///   - reduced: [tokens, R].
+    ///   - y: [tokens, out].
     func multiply(
-        panels: Range<Int>, tokens: Int, _ x: Operand,
+        groups: Range<Int>, tokens: Int, _ x: Operand,
         reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool,
         scratch: UnsafeMutablePointer<Float>
     ) {
-        let first = weight.rows(ofPanel: panels.lowerBound).lowerBound
-        let end = weight.rows(ofPanel: panels.upperBound - 1).upperBound
-        scaling(columns: first..<end, rows: tokens, of: y, adding: adding) {
+        let columns = weight.rows(ofGroups: groups)
+        scaling(columns: columns, rows: tokens, of: y, adding: adding) {
             switch x {
             case .single(let x):
                 weight.multiply(
-                    panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
+                    groups: groups, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
             case .rounded(let x):
-                weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
-            case .quantized:
-                preconditionFailure("prompts are not quantized")
-            }
-        }
-        if let bias {
-            for panel in panels {
-                let rows = weight.rows(ofPanel: panel)
-                for t in 0..<tokens {
-                    Rows.add(
-                        bias.base + rows.lowerBound, times: 1, count: rows.count,
-                        to: y + t * weight.rows + rows.lowerBound)
+                weight.multiply(groups: groups, x, into: y, adding: adding, scratch: scratch)
+            case .quantized(let x):
+                guard let codes else {
+                    preconditionFailure("a prompt in int8 has weights in int8")
                 }
+                codes.multiply(
+                    rows: columns, x, into: y + columns.lowerBound, stride: weight.rows,
+                    accumulating: adding)
             }
         }
+        addBias(groups: groups, rows: tokens, to: y)
         adapter?.b.multiply(
-            panels: panels, tokens: tokens, reduced, into: y, adding: true, scratch: scratch)
+            groups: groups, tokens: tokens, reduced, into: y, adding: true, scratch: scratch)
     }
 }
 
@@ -167,8 +170,10 @@ package final class GenerationProjections: Sendable {
         places = weights.blocks.map(\.places)
         guard let adapter, let parameters else {
             layers = weights.blocks.map { block in
-                zip(block.projections, block.vectors.biases).map {
-                    GenerationProjection(weight: $0, bias: $1, adapter: nil)
+                block.projections.indices.map {
+                    GenerationProjection(
+                        weight: block.projections[$0], codes: block.codes[$0],
+                        bias: block.vectors.biases[$0], adapter: nil)
                 }
             }
             rank = 0
@@ -197,7 +202,8 @@ package final class GenerationProjections: Sendable {
             let (block, pairs) = both
             return block.projections.indices.map { index in
                 GenerationProjection(
-                    weight: block.projections[index], bias: block.vectors.biases[index],
+                    weight: block.projections[index], codes: block.codes[index],
+                    bias: block.vectors.biases[index],
                     adapter: pairs[index].map { pair in
                         GenerationProjection.Adapter(
                             a: packed(pair.rank, pair.inputs, at: pair.a),

@@ -17,6 +17,8 @@ package final class GenerationWeights: Sendable {
         let places: [Int]
         /// [out, in] each, in the design's order.
         let projections: [InterleavedMatrix]
+        /// The same as prompts in int8 take them; nil where they take none.
+        let codes: [QuantizedPanels?]
     }
 
     package let configuration: ModelConfiguration
@@ -28,15 +30,27 @@ package final class GenerationWeights: Sendable {
     /// [D].
     let finalNorm: FloatBuffer
     private let memory: InterleavedMemory
+    /// Whether prompts may be multiplied in int8.
+    let hasCodes: Bool
 
     /// Bytes that the packed weights of a model will take, or somewhat more; nothing is read.
     ///
+    /// - Parameters:
+    ///   - model: the base.
+    ///   - compute: of prompts; int8 needs a second copy of the projections.
+    /// - Returns: bytes.
     /// - Throws: `FormatError` when a tensor is missing.
-    package static func packedBytes(of model: ModelDirectory) throws -> Int {
+    package static func packedBytes(
+        of model: ModelDirectory, compute: ComputeType = .fp32
+    ) throws -> Int {
         let configuration = model.configuration
         // Norms and biases are seldom more than a few vectors for each block.
         let vectors = 16 * configuration.width * (configuration.design.blocks.count + 1)
-        return try sources(model).reduce(vectors * MemoryLayout<Float>.stride) {
+        let sources = try sources(model)
+        let codes =
+            compute == .int8
+            ? codeBytes(of: sources.map(\.shape), configuration.design) : 0
+        return sources.reduce(vectors * MemoryLayout<Float>.stride + codes) {
             $0 + $1.packedBytes
         }
     }
@@ -59,18 +73,24 @@ package final class GenerationWeights: Sendable {
     ///
     /// - Parameters:
     ///   - model: Not kept: its files stay mapped only as long as the caller keeps it.
+    ///   - compute: What prompts are multiplied in; int8 makes a second copy of the projections.
     ///   - team: The threads that pack.
     ///   - check: Called every 16 MiB or more; what it throws ends the packing.
-    /// - Throws: `FormatError` when a tensor is missing; what `check` throws.
+    /// - Throws: `FormatError` when a tensor is missing; what `check` throws; in int8
+    ///   `PackedMatrixError`.
     package convenience init(
-        model: ModelDirectory, team: ComputeTeam, check: () throws -> Void = {}
+        model: ModelDirectory, compute: ComputeType = .fp32, team: ComputeTeam,
+        check: () throws -> Void = {}
     ) throws {
         let configuration = model.configuration
         let design = configuration.design
         let vectors = try design.blocks.indices.map { try BlockVectors(model, layer: $0) }
-        try self.init(
-            configuration, Self.sources(model), vectors,
-            finalNorm: BlockVectors.norm(model, design.names.finalNorm), team: team, check: check)
+        let finalNorm = try BlockVectors.norm(model, design.names.finalNorm)
+        let packed = try MatrixSource.pack(Self.sources(model), team: team, check: check)
+        let codes =
+            compute == .int8
+            ? try Self.codes(of: packed.matrices, design, team: team, check: check) : nil
+        self.init(configuration, packed, vectors, finalNorm: finalNorm, codes)
     }
 
     /// Packs, as F32, the weights of a loaded decoder that computes in fp32.
@@ -82,36 +102,47 @@ package final class GenerationWeights: Sendable {
         }
         if !weights.configuration.tiedEmbeddings { sources.append(.decoder(weights.head)) }
         self.init(
-            weights.configuration, sources, weights.blocks.map(\.vectors),
-            finalNorm: weights.finalNorm, team: team, check: {})
+            weights.configuration, MatrixSource.pack(sources, team: team, check: {}),
+            weights.blocks.map(\.vectors), finalNorm: weights.finalNorm, nil)
     }
 
     /// Shapes and ranges:
-    ///   - sources: the embedding, each layer's projections, the head when it is not the embedding.
+    ///   - packed: the embedding, each layer's projections, the head when it is not the embedding.
     ///   - vectors: of each layer.
+    ///   - codes: of each layer's projections; nil: there are none.
     private init(
-        _ configuration: ModelConfiguration, _ sources: [MatrixSource],
-        _ vectors: [BlockVectors], finalNorm: FloatBuffer, team: ComputeTeam,
-        check: () throws -> Void
-    ) rethrows {
-        let (memory, matrices) = try MatrixSource.pack(sources, team: team, check: check)
+        _ configuration: ModelConfiguration,
+        _ packed: (memory: InterleavedMemory, matrices: [InterleavedMatrix]),
+        _ vectors: [BlockVectors], finalNorm: FloatBuffer, _ codes: [[QuantizedPanels?]]?
+    ) {
+        let (memory, matrices) = packed
         self.configuration = configuration
         self.memory = memory
         embedding = matrices[0]
         head = configuration.tiedEmbeddings ? matrices[0] : matrices[matrices.count - 1]
         self.finalNorm = finalNorm
+        hasCodes = codes != nil
         var first = 1
         blocks = configuration.design.blocks.enumerated().map { layer, design in
             let end = first + design.projections.count
             defer { first = end }
             return Block(
                 vectors: vectors[layer], places: design.places,
-                projections: Array(matrices[first..<end]))
+                projections: Array(matrices[first..<end]),
+                codes: codes?[layer]
+                    ?? Array(repeating: nil, count: design.projections.count))
         }
     }
 
-    /// Bytes of all that is held: matrices, norms and biases.
+    /// Bytes of all that is held: matrices, codes, norms and biases.
     package var byteCount: Int {
+        let codes = blocks.reduce(0) { sum, block in
+            block.codes.reduce(sum) { sum, codes in
+                sum
+                    + (codes.map { QuantizedPanels.bytes(outputs: $0.outputs, inputs: $0.inputs) }
+                        ?? 0)
+            }
+        }
         let vectors = blocks.reduce(finalNorm.count) { sum, block in
             let norms = [
                 block.vectors.beforeAttention, block.vectors.afterAttention,
@@ -120,7 +151,7 @@ package final class GenerationWeights: Sendable {
             ]
             return (norms + block.vectors.biases).reduce(sum) { $0 + ($1?.count ?? 0) }
         }
-        return memory.byteCount + vectors * MemoryLayout<Float>.stride
+        return memory.byteCount + codes + vectors * MemoryLayout<Float>.stride
     }
 
     /// Bytes of weights that one token reads: all but the embedding's other rows.

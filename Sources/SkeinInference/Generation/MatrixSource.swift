@@ -7,7 +7,7 @@ enum MatrixSource: Sendable {
     case file(TensorView)
     case decoder(WeightMatrix)
 
-    private var shape: (rows: Int, columns: Int) {
+    var shape: (rows: Int, columns: Int) {
         switch self {
         case .file(let view): (view.rows, view.columns)
         case .decoder(let matrix): (matrix.rows, matrix.columns)

@@ -48,9 +48,9 @@ package struct HostOptions: OptionTable {
             + "429")
     package let threads = Option.threads(in: Self.machine)
     package let compute = Option<ComputeType>(
-        "compute", .choice(of: [.fp32, .bf16]) { $0.rawValue }, default: "fp32", in: Self.machine,
-        "precision of multiplying a prompt by the weights; `skein --version --json` has this CPU's "
-            + "rates in each")
+        "compute", .choice, default: "fp32", in: Self.machine,
+        "precision of multiplying a prompt by the weights, int8 with a second copy of them (a byte a "
+            + "weight); `skein --version --json` has this CPU's rates in each")
     package let guesses = Option(
         "speculation", .onOff, default: "on", in: Self.machine,
         "guess the next tokens from the prompt and check them together; changes no answer")

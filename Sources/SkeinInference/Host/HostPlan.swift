@@ -57,7 +57,9 @@ package struct HostPlan: Sendable {
         }
         threads = options.threads ?? SystemProcessors.usable
         // Without a tensor nothing is hosted: loading says so.
-        let weightBytes = (try? GenerationWeights.packedBytes(of: model)) ?? model.weightBytes
+        let weightBytes =
+            (try? GenerationWeights.packedBytes(of: model, compute: options.compute))
+            ?? model.weightBytes
         self.weightBytes = weightBytes
         let free = usable.map { max(0, $0 - weightBytes - use.ownBytes) }
         batch = BatchPlan(

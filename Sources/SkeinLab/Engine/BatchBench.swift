@@ -51,7 +51,7 @@ package struct BatchBench {
             model: model.configuration, sequences: max(sequences, Self.waiting + 1),
             context: context, rows: sequences, compute: compute, cacheType: cacheType)
         team = ComputeTeam(threadCount: threads)
-        weights = try GenerationWeights(model: model, team: team)
+        weights = try GenerationWeights(model: model, compute: compute, team: team)
         base = GenerationProjections(weights, adapter: nil)
         batch = BatchDecoder(
             weights: weights, plan: plan, team: team,

@@ -42,7 +42,7 @@ package struct GenerateBench {
                 throw GenerationError.promptTooLong(tokens: promptTokens + tokens, limit: limit)
             }
             let team = ComputeTeam(threadCount: threads)
-            let weights = try GenerationWeights(model: model, team: team)
+            let weights = try GenerationWeights(model: model, compute: compute, team: team)
             let session = DecoderSession(
                 weights: weights, adapter: nil, capacity: promptTokens + tokens, team: team,
                 compute: compute)

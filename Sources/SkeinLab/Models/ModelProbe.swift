@@ -170,7 +170,7 @@ package struct ModelProbe {
     ) throws {
         guard plan.tokens > 0, !plan.prompts.isEmpty else { return }
         let team = ComputeTeam(threadCount: threads)
-        let weights = try GenerationWeights(model: model, team: team)
+        let weights = try GenerationWeights(model: model, compute: compute, team: team)
         for (index, prompt) in plan.prompts.enumerated() {
             func session() -> DecoderSession {
                 DecoderSession(

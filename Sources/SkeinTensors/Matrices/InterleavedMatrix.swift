@@ -56,11 +56,11 @@ package struct InterleavedMatrix: @unchecked Sendable {
 
     /// Rows in a group.
     package static let groupRows = 16
-    /// Groups that are converted to floats at once.
-    static let panelGroups = 2
-    /// Floats of scratch that `multiply(panels:)` needs: a piece of a panel as floats, and as bf16.
+    /// Groups that are converted to floats at once: as many as the widest tile of a product has.
+    package static let panelGroups = SKEIN_PRODUCT_COLUMNS / groupRows
+    /// Floats of scratch that products with many vectors need: a piece of some groups as floats, and as
+    /// bf16.
     package static let scratchCount = SKEIN_PRODUCT_PANEL * 3 / 2
-    private static let panelRows = panelGroups * groupRows
 
     package let element: Element
     package let rows: Int
@@ -88,8 +88,6 @@ package struct InterleavedMatrix: @unchecked Sendable {
     package var groups: Int { (rows + Self.groupRows - 1) / Self.groupRows }
     /// Bytes that a product with all rows reads.
     package var byteCount: Int { groups * groupBytes }
-    /// Pairs of groups, which products with many vectors take at once.
-    package var panels: Int { (groups + Self.panelGroups - 1) / Self.panelGroups }
 
     func address(ofGroup group: Int) -> UnsafeRawPointer {
         UnsafeRawPointer(base + group * groupBytes)
@@ -100,10 +98,9 @@ package struct InterleavedMatrix: @unchecked Sendable {
         group * Self.groupRows..<min(rows, (group + 1) * Self.groupRows)
     }
 
-    /// The rows of a panel.
-    package func rows(ofPanel panel: Int) -> Range<Int> {
-        let first = panel * Self.panelGroups * Self.groupRows
-        return first..<min(rows, first + Self.panelGroups * Self.groupRows)
+    /// The rows of some groups.
+    package func rows(ofGroups range: Range<Int>) -> Range<Int> {
+        range.lowerBound * Self.groupRows..<min(rows, range.upperBound * Self.groupRows)
     }
 
     /// Packs one group.
@@ -146,22 +143,22 @@ package struct InterleavedMatrix: @unchecked Sendable {
         skein_spread(skein_level(), x, columns, spread)
     }
 
-    /// Y = (adding ? Y : 0) + X W^T for the rows of some panels, with the weights as floats.
+    /// Y = (adding ? Y : 0) + X W^T for the rows of some groups, with the weights as floats.
     ///
     /// Shapes and ranges:
     ///   - x: [tokens, columns].
-    ///   - y: [tokens, rows]; only the panels' columns are written.
+    ///   - y: [tokens, rows]; only the groups' columns are written.
     ///   - scratch: `scratchCount` floats.
     package func multiply(
-        panels range: Range<Int>, tokens: Int, _ x: UnsafePointer<Float>,
+        groups range: Range<Int>, tokens: Int, _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>, adding: Bool = false,
         scratch: UnsafeMutablePointer<Float>
     ) {
         let level = skein_level()
-        forEachPiece(of: range, level, scratch) { written, k in
+        forEachPiece(of: range, level, scratch) { written, k, step in
             var product = skein_panel(
                 x: x + k.lowerBound, row_x: columns, step_x: 1, w: scratch,
-                group_w: Self.groupRows, step_w: Self.panelRows, y: y + written.lowerBound,
+                group_w: Self.groupRows, step_w: step, y: y + written.lowerBound,
                 stride_y: rows, rows: tokens, n: written.count, k: k.count,
                 accumulate: adding || k.lowerBound > 0 ? 1 : 0)
             skein_multiply_panel(level, &product)
@@ -172,50 +169,63 @@ package struct InterleavedMatrix: @unchecked Sendable {
     ///
     /// Shapes and ranges:
     ///   - x: [tokens, columns].
-    ///   - y: [tokens, rows]; only the panels' columns are written.
+    ///   - y: [tokens, rows]; only the groups' columns are written.
     ///   - scratch: `scratchCount` floats, aligned to 64 bytes.
     package func multiply(
-        panels range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
+        groups range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
         adding: Bool = false, scratch: UnsafeMutablePointer<Float>
     ) {
         let level = skein_level()
         let packed = UnsafeMutableRawPointer(scratch + SKEIN_PRODUCT_PANEL)
             .assumingMemoryBound(to: UInt16.self)
-        forEachPiece(of: range, level, scratch) { written, k in
-            skein_bf16_pack_rows(
-                level, scratch, Self.panelRows, k.count, Self.panelRows, packed,
-                skein_bf16_panel(k.count))
+        forEachPiece(of: range, level, scratch) { written, k, step in
+            let panel = skein_bf16_panel(k.count)
+            skein_bf16_pack_rows(level, scratch, step, k.count, step, packed, panel)
             var product = skein_bf16_product(
                 x: x.base + k.lowerBound, stride_x: x.stride, p: packed,
-                panel: skein_bf16_panel(k.count), y: y + written.lowerBound, stride_y: rows,
+                panel: panel, y: y + written.lowerBound, stride_y: rows,
                 rows: x.rows, k: k.count, n: written.count,
                 accumulate: adding || k.lowerBound > 0 ? 1 : 0, rounded: nil, stride_rounded: 0)
             skein_bf16_multiply(level, &product)
         }
     }
 
-    /// Converts each piece of some panels into `scratch`, [columns, `panelRows`], and then calls
-    /// `body(rows, columns)`. What follows the last group of W is zero.
+    /// Converts each piece of some groups into `scratch`, [columns, step], and then calls
+    /// `body(rows, columns, step)`.
     private func forEachPiece(
         of range: Range<Int>, _ level: skein_level, _ scratch: UnsafeMutablePointer<Float>,
-        _ body: (_ rows: Range<Int>, _ columns: Range<Int>) -> Void
+        _ body: (_ rows: Range<Int>, _ columns: Range<Int>, _ step: Int) -> Void
     ) {
-        for panel in range {
-            let first = panel * Self.panelGroups
-            let held = first..<min(groups, first + Self.panelGroups)
-            if held.count < Self.panelGroups {
-                scratch.update(repeating: 0, count: SKEIN_PRODUCT_PANEL)
-            }
+        for first in stride(from: range.lowerBound, to: range.upperBound, by: Self.panelGroups) {
+            let held = first..<min(range.upperBound, first + Self.panelGroups)
+            let step = held.count * Self.groupRows
             var k = 0
             while k < columns {
                 let depth = skein_product_depth(columns - k)
                 for group in held {
                     skein_unpack_group(
                         level, element.kernel, base + group * groupBytes, k, depth,
-                        scratch + (group - first) * Self.groupRows, Self.panelRows)
+                        scratch + (group - first) * Self.groupRows, step)
                 }
-                body(rows(ofPanel: panel), k..<(k + depth))
+                body(rows(ofGroups: held), k..<(k + depth), step)
                 k += depth
+            }
+        }
+    }
+
+    /// The rows of a group as floats, the file's numbers.
+    ///
+    /// Shapes and ranges:
+    ///   - out: [the group's rows, columns].
+    ///   - scratch: `scratchCount` floats.
+    package func copyGroup(
+        _ group: Int, into out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
+    ) {
+        let count = rows(ofGroup: group).count
+        forEachPiece(of: group..<group + 1, skein_level(), scratch) { _, k, step in
+            for row in 0..<count {
+                let to = out + row * columns + k.lowerBound
+                for i in 0..<k.count { to[i] = scratch[i * step + row] }
             }
         }
     }

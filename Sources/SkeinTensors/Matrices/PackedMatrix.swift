@@ -160,8 +160,9 @@ extension PackedMatrixError: Explained {
         switch self {
         case .noMemory(let bytes):
             Explanation(
-                what: "cannot allocate \(bytes) bytes for a weight in bf16",
-                remedy: "give --weights streamed, or end other programs", status: .inputOutput)
+                what: "cannot allocate \(bytes) bytes for a packed weight",
+                remedy: "end other programs, train with --weights streamed, or read prompts with "
+                    + "--compute fp32", status: .inputOutput)
         }
     }
 }

@@ -39,21 +39,39 @@ package struct QuantizedRows {
         self.init(rows: rows, columns: columns, in: scratch)
         // With what they are made of, in the second-level cache.
         let some = max(1, (16 << 10) / max(1, columns))
-        let blocks = skein_int8_blocks(columns)
         for first in Swift.stride(from: 0, to: rows, by: some) {
             let range = first..<min(first + some, rows)
             produce(range)
-            var out = kernel
-            out.q += first * out.stride
-            out.scales += first * blocks
-            out.sums += first * blocks
-            skein_int8_quantize(
-                currentLevel(), x + first * columns, columns, range.count, columns, nil, &out)
+            quantize(range, of: x)
         }
     }
 
-    /// Places in `scratch`, not yet written.
-    private init(rows: Int, columns: Int, in scratch: UnsafeMutableRawPointer) {
+    /// Quantizes some of the rows x [rows, columns], contiguous; several threads may each do their own.
+    package func quantize(_ range: Range<Int>, of x: UnsafePointer<Float>) {
+        var out = self[range].kernel
+        skein_int8_quantize(
+            currentLevel(), x + range.lowerBound * columns, columns, range.count, columns, nil, &out
+        )
+    }
+
+    /// Some of the rows, in place.
+    package subscript(range: Range<Int>) -> QuantizedRows {
+        precondition(range.lowerBound >= 0 && range.upperBound <= rows)
+        let first = range.lowerBound
+        let blocks = skein_int8_blocks(columns)
+        var part = kernel
+        part.q += first * kernel.stride
+        part.scales += first * blocks
+        part.sums += first * blocks
+        return QuantizedRows(rows: range.count, columns: columns, kernel: part)
+    }
+
+    private init(rows: Int, columns: Int, kernel: skein_int8_rows) {
+        (self.rows, self.columns, self.kernel) = (rows, columns, kernel)
+    }
+
+    /// Places in `scratch`, which `quantize(_:of:)` fills; it holds `bytes` and must outlive the value.
+    package init(rows: Int, columns: Int, in scratch: UnsafeMutableRawPointer) {
         precondition(Int(bitPattern: scratch) % 64 == 0)
         let rowBytes = skein_int8_stride(columns)
         let blocks = rows * skein_int8_blocks(columns)

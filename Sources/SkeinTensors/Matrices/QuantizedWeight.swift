@@ -19,10 +19,8 @@ package final class QuantizedWeight: @unchecked Sendable {
     package let inputs: Int
     /// Replaces the process's level in tests.
     private let level: skein_level?
-    private let forward: UnsafeMutablePointer<UInt8>
+    private let forward: QuantizedPanels
     private let backward: UnsafeMutablePointer<UInt8>
-    /// [blocks, outputs padded], of rows of W.
-    private let forwardScales: FloatBuffer
     /// [outputs padded], of turned rows.
     private let backwardScales: FloatBuffer
 
@@ -38,42 +36,26 @@ package final class QuantizedWeight: @unchecked Sendable {
         self.outputs = outputs
         self.inputs = inputs
         self.level = level
-        let ahead = skein_int8_bytes(inputs, outputs)
-        let back = skein_int8_bytes(outputs, inputs)
-        guard let forward = skein_bf16_allocate(ahead) else {
-            throw PackedMatrixError.noMemory(bytes: ahead)
+        forward = try QuantizedPanels(outputs: outputs, inputs: inputs, level: level)
+        let bytes = skein_int8_bytes(outputs, inputs)
+        guard let backward = skein_bf16_allocate(bytes) else {
+            throw PackedMatrixError.noMemory(bytes: bytes)
         }
-        guard let backward = skein_bf16_allocate(back) else {
-            skein_bf16_free(forward)
-            throw PackedMatrixError.noMemory(bytes: back)
-        }
-        self.forward = forward.bindMemory(to: UInt8.self, capacity: ahead)
-        self.backward = backward.bindMemory(to: UInt8.self, capacity: back)
-        forwardScales = FloatBuffer(count: Self.forwardScaleCount(outputs, inputs))
-        backwardScales = FloatBuffer(count: Self.padded(outputs))
+        self.backward = backward.bindMemory(to: UInt8.self, capacity: bytes)
+        backwardScales = FloatBuffer(count: QuantizationRoom.padded(outputs))
     }
 
-    deinit {
-        skein_bf16_free(forward)
-        skein_bf16_free(backward)
-    }
-
-    /// Outputs with room for whole panels.
-    static func padded(_ outputs: Int) -> Int { QuantizationRoom.padded(outputs) }
-
-    static func forwardScaleCount(_ outputs: Int, _ inputs: Int) -> Int {
-        skein_int8_blocks(inputs) * padded(outputs)
-    }
+    deinit { skein_bf16_free(backward) }
 
     /// Bytes of both directions and the scales.
     package static func bytes(outputs: Int, inputs: Int) -> Int {
-        skein_int8_bytes(inputs, outputs) + skein_int8_bytes(outputs, inputs)
-            + 4 * (forwardScaleCount(outputs, inputs) + padded(outputs))
+        QuantizedPanels.bytes(outputs: outputs, inputs: inputs)
+            + skein_int8_bytes(outputs, inputs) + 4 * QuantizationRoom.padded(outputs)
     }
 
     /// Bytes of scratch that `pack` needs for `count` rows.
     package static func packingBytes(rows count: Int, inputs: Int) -> Int {
-        QuantizationRoom.bytes(rows: count, columns: inputs)
+        QuantizedPanels.packingBytes(rows: count, inputs: inputs)
     }
 
     /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats with room for
@@ -84,38 +66,19 @@ package final class QuantizedWeight: @unchecked Sendable {
     package func pack(
         _ w: UnsafeMutablePointer<Float>, first: Int, count: Int, scratch: UnsafeMutableRawPointer
     ) {
-        precondition(first % 64 == 0 && (count % 64 == 0 || first + count == outputs))
-        precondition(first >= 0 && count >= 0 && first + count <= outputs)
-        let room = QuantizationRoom(scratch, columns: inputs, level: level ?? currentLevel())
-        room.packForward(
-            w, count: count, into: columns(from: first), scales: forwardScales.base + first,
-            step: Self.padded(outputs))
-        room.packBackward(
+        forward.pack(w, first: first, count: count, scratch: scratch)
+        QuantizationRoom(scratch, columns: inputs, level: level ?? currentLevel()).packBackward(
             w, count: count, into: backward + first * 64, panel: skein_int8_panel(outputs),
             scales: backwardScales.base + first)
     }
 
-    /// y = x W^T, or y += it, for rows `range` of W.
-    ///
-    /// Shapes and ranges:
-    ///   - range: of W's rows; starts and (but at the end of W) ends at multiples of 64.
-    ///   - x: [T, inputs].
-    ///   - y: [T, range.count], `stride` floats from one row to the next.
-    ///   - accumulating: whether y is added to.
-    ///   - place: The calling thread's, if others may help.
+    /// y = x W^T, or y += it, for rows `range` of W: `QuantizedPanels.multiply`.
     package func forward(
         rows range: Range<Int>, _ x: QuantizedRows, into y: UnsafeMutablePointer<Float>,
         stride: Int, accumulating: Bool, place: WorkSharing.Place? = nil
     ) {
-        precondition(x.columns == inputs && stride >= range.count && range.upperBound <= outputs)
-        precondition(range.lowerBound % 64 == 0)
-        precondition(range.upperBound % 64 == 0 || range.upperBound == outputs)
-        let product = skein_int8_product(
-            x: x.kernel, p: columns(from: range.lowerBound), panel: skein_int8_panel(inputs),
-            scales: forwardScales.base + range.lowerBound, step_scales: Self.padded(outputs),
-            y: y, stride_y: stride, rows: x.rows, k: inputs, n: range.count,
-            accumulate: accumulating ? 1 : 0)
-        Self.multiply(product, level ?? currentLevel(), place)
+        forward.multiply(
+            rows: range, x, into: y, stride: stride, accumulating: accumulating, place: place)
     }
 
     /// dx = dy W, or dx += it, for rows `range` of W.
@@ -165,10 +128,5 @@ package final class QuantizedWeight: @unchecked Sendable {
             part.n = columns.count
             skein_int8_multiply(level, &part)
         }
-    }
-
-    /// Where the panel that starts at an output lies.
-    private func columns(from output: Int) -> UnsafeMutablePointer<UInt8> {
-        forward + output / 64 * skein_int8_panel(inputs)
     }
 }

@@ -31,7 +31,7 @@ package struct StreamedQuantizedProduct: Sendable {
     }
     private var scaleBytes: Int {
         let count = max(
-            QuantizationRoom.padded(outputs), QuantizedWeight.forwardScaleCount(block, inputs))
+            QuantizationRoom.padded(outputs), QuantizedPanels.scaleCount(block, inputs))
         return (4 * count + 63) / 64 * 64
     }
     private var roomBytes: Int { QuantizationRoom.bytes(rows: block, columns: inputs) }
@@ -72,7 +72,7 @@ package struct StreamedQuantizedProduct: Sendable {
         precondition(x.columns == inputs && strideY >= outputs)
         let level = level ?? currentLevel()
         let parts = parts(of: scratch, level)
-        let step = QuantizedWeight.padded(block)
+        let step = QuantizedPanels.padded(block)
         for range in blocks {
             rows(range, parts.floats)
             parts.room.packForward(

@@ -30,16 +30,19 @@ import Testing
         }
     }
 
-    @Test("all that is held is within the statement, kind by kind", arguments: GenerationCase.all)
-    func held(tested: GenerationCase) throws {
+    @Test(
+        "all that is held is within the statement, kind by kind", arguments: GenerationCase.all,
+        [ComputeType.fp32, .int8])
+    func held(tested: GenerationCase, compute: ComputeType) throws {
         try tested.open { model, adapter in
             let team = ComputeTeam(threadCount: 2)
-            let weights = try GenerationWeights(model: model, team: team)
+            let weights = try GenerationWeights(model: model, compute: compute, team: team)
             let adapters = [nil, adapter].map { GenerationProjections(weights, adapter: $0) }
             #expect(adapters[1].byteCount > adapters[0].byteCount)
             #expect(adapters[1].byteCount == GenerationProjections.byteCount(of: adapter.shape))
             let plan = BatchPlan(
-                model: model.configuration, sequences: 2, context: 200, rank: adapters[1].rank)
+                model: model.configuration, sequences: 2, context: 200, rank: adapters[1].rank,
+                compute: compute)
             let prefixes = PrefixCache(model: SHA256.digest(of: [1]), byteLimit: 1 << 17)
             let batch = BatchDecoder(
                 weights: weights, plan: plan, team: team, prefixes: prefixes)

@@ -57,7 +57,7 @@ import Testing
             let prompt = GenerationCase.tokens(Self.promptTokens, of: model.configuration)
             let answer = GenerationCase.tokens(Self.answerTokens, of: model.configuration, seed: 9)
             let teams = [1, 3].map { ComputeTeam(threadCount: $0) }
-            let weights = try GenerationWeights(model: model, team: teams[0])
+            let weights = try GenerationWeights(model: model, compute: compute, team: teams[0])
             for adapter in [nil, adapter] {
                 let whole = logits(
                     session(weights, adapter, teams[0], compute), prompt, ends: [prompt.count],
@@ -78,7 +78,7 @@ import Testing
     func oneToken(compute: ComputeType) throws {
         try GenerationCase.tiny(.q4x0, isWindowed: false).open { model, _ in
             let team = ComputeTeam(threadCount: 2)
-            let weights = try GenerationWeights(model: model, team: team)
+            let weights = try GenerationWeights(model: model, compute: compute, team: team)
             let one = session(weights, nil, team, compute)
             _ = one.logits(after: [5])
             #expect(one.sequence.exactCount == 1)

@@ -58,9 +58,9 @@ import Testing
     func turns(tested: GenerationCase) throws {
         try tested.open { model, adapter in
             let team = ComputeTeam(threadCount: 2)
-            let weights = try GenerationWeights(model: model, team: team)
+            let weights = try GenerationWeights(model: model, compute: .int8, team: team)
             for (compute, type) in [
-                (ComputeType.fp32, CacheType.fp32), (.bf16, .bf16), (.fp32, .int8),
+                (ComputeType.fp32, CacheType.fp32), (.bf16, .bf16), (.int8, .fp32), (.fp32, .int8),
             ] {
                 let projections = GenerationProjections(weights, adapter: adapter)
                 func session(_ prefixes: PrefixCache?) -> DecoderSession {

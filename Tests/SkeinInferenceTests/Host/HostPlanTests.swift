@@ -41,6 +41,23 @@ import Testing
         }
     }
 
+    @Test("prompts in int8 need a second copy of the projections")
+    func codes() throws {
+        try Self.run { model, options in
+            let plans = try [ComputeType.fp32, .int8].map { compute in
+                var options = options
+                options.compute = compute
+                return try HostPlan(
+                    model, options, for: .server(adapters: 0, ownBytes: 0), usable: 1 << 32)
+            }
+            let needed = try [ComputeType.fp32, .int8].map {
+                try GenerationWeights.packedBytes(of: model, compute: $0)
+            }
+            #expect(needed[1] > needed[0])
+            #expect(plans.map(\.weightBytes) == needed)
+        }
+    }
+
     @Test("a program takes half of what a server does where nothing is set, and a share of little")
     func usual() throws {
         try Self.run { model, options in

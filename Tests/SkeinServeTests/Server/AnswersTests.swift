@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinInference
 import SkeinJSON
 import SkeinModels
@@ -13,7 +14,8 @@ import Testing
 @Suite struct AnswersTests {
     /// What `Generator` says, alone.
     private func direct(
-        _ server: ServeCase, _ prompt: String, _ sampler: Sampler, tokens: Int, isChat: Bool
+        _ server: ServeCase, _ prompt: String, _ sampler: Sampler, tokens: Int, isChat: Bool,
+        compute: ComputeType = .fp32
     ) throws -> String {
         let tokenizer = try Tokenizer(model: server.model.raw)
         let team = ComputeTeam(threadCount: 1)
@@ -25,8 +27,8 @@ import Testing
             ).text : prompt
         let ids = try isChat ? tokenizer.ids(of: text) : tokenizer.ids(ofWhole: text)
         let session = DecoderSession(
-            weights: try GenerationWeights(model: server.model, team: team), adapter: nil,
-            capacity: ids.count + tokens, team: team, compute: .fp32)
+            weights: try GenerationWeights(model: server.model, compute: compute, team: team),
+            adapter: nil, capacity: ids.count + tokens, team: team, compute: compute)
         let generator = Generator(
             session: session, sampler: sampler, stopTokens: tokenizer.endOfTurnIDs,
             tokenCount: tokenizer.vocabularySize)
@@ -38,6 +40,22 @@ import Testing
             return true
         }
         return tokenizer.decode(said, skippingSpecialTokens: true)
+    }
+
+    @Test("prompts are read in the server's --compute", arguments: [ComputeType.bf16, .int8])
+    func computes(compute: ComputeType) throws {
+        try ServeCase.run {
+            $0.host.compute = compute
+        } with: { server in
+            let sampler = Sampler(temperature: 1, seed: 7)
+            let chat = try server.chat(
+                #""messages":[{"role":"user","content":"the in"}],"max_tokens":24,"temperature":1,"seed":7"#
+            )
+            #expect(
+                chat.content
+                    == (try direct(
+                        server, "the in", sampler, tokens: 24, isChat: true, compute: compute)))
+        }
     }
 
     @Test("an answer is what the model says alone, greedy and sampled, chat and completion")

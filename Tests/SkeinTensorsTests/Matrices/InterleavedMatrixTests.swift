@@ -144,7 +144,7 @@ import Testing
             var scratch = [Float](repeating: .nan, count: InterleavedMatrix.scratchCount)
             var y = [Float](repeating: .nan, count: tokens * 53)
             sample.matrix.multiply(
-                panels: 0..<sample.matrix.panels, tokens: tokens, x, into: &y, scratch: &scratch)
+                groups: 0..<sample.matrix.groups, tokens: tokens, x, into: &y, scratch: &scratch)
             for t in 0..<tokens {
                 let row = Array(x[(t * columns)..<((t + 1) * columns)])
                 for (r, expected) in sample.product(row).enumerated() {
@@ -152,10 +152,9 @@ import Testing
                     #expect(error <= 3e-6 * expected.size, "\(element) token \(t) row \(r), seed 7")
                 }
                 var alone = [Float](repeating: 1, count: 53)
-                for panel in (0..<sample.matrix.panels).reversed() {
+                for groups in [3..<4, 0..<3] {
                     sample.matrix.multiply(
-                        panels: panel..<(panel + 1), tokens: 1, row, into: &alone,
-                        scratch: &scratch)
+                        groups: groups, tokens: 1, row, into: &alone, scratch: &scratch)
                 }
                 #expect(alone == Array(y[(t * 53)..<((t + 1) * 53)]))
             }
@@ -182,7 +181,7 @@ import Testing
                 rounding: x, stride: columns, rows: tokens, columns: columns, in: room.base)
             var y = start
             sample.matrix.multiply(
-                panels: 0..<sample.matrix.panels, input, into: &y, adding: true,
+                groups: 0..<sample.matrix.groups, input, into: &y, adding: true,
                 scratch: scratch.base)
             for t in 0..<tokens {
                 for r in 0..<rows {
