@@ -89,6 +89,11 @@ package struct InterleavedMatrix: @unchecked Sendable {
     /// Bytes that a product with all rows reads.
     package var byteCount: Int { groups * groupBytes }
 
+    /// The packed numbers.
+    package var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base, count: byteCount)
+    }
+
     func address(ofGroup group: Int) -> UnsafeRawPointer {
         UnsafeRawPointer(base + group * groupBytes)
     }

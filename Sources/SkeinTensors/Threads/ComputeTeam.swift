@@ -6,12 +6,14 @@ import Synchronization
 /// A few threads that share the pieces of one job and meet again: fork and join in a microsecond,
 /// many thousand times a second.
 ///
-/// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
-/// a member whose processor is busy elsewhere claims none, and is not waited for. If it loses its
-/// processor in the middle of a piece, all others wait; then the caller works alone for a while,
-/// because a busy machine would do it again. Who does a piece changes no result. Members look for
-/// work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One
-/// thread at a time may call `run`, and not from within a piece.
+/// The caller does pieces too, so a team of one has no other thread. Each member has a share of
+/// neighbouring pieces, whose memory it reads in one go, and claims them one by one; then it takes
+/// what is left of others' shares, from their ends. A member whose processor is busy elsewhere claims
+/// none, and is not waited for. If it loses its processor in the middle of a piece, all others wait;
+/// then the caller works alone for a while, because a busy machine would do it again. Who does a
+/// piece changes no result. Members look for work for some microseconds and then sleep; while they
+/// look, they fetch what the next job reads (`announce`). Not Swift's shared pool, which must not
+/// compute. One thread at a time may call `run`, and not from within a piece.
 package final class ComputeTeam {
     package let threadCount: Int
     let state: State
@@ -29,7 +31,7 @@ package final class ComputeTeam {
     package init(threadCount: Int) {
         let count = max(1, threadCount)
         self.threadCount = count
-        let state = State()
+        let state = State(threads: count)
         self.state = state
         for number in 1..<max(count, 1) {
             state.live.add(1, ordering: .relaxed)
@@ -55,6 +57,18 @@ package final class ComputeTeam {
             let count = min(State.mostPieces, pieces - first)
             runJob(count, first == 0 ? body : { body(first + $0, $1) })
         }
+    }
+
+    /// Says what the job after the next one will read, so that members who wait fetch the beginnings
+    /// of their shares.
+    ///
+    /// - Parameters:
+    ///   - first: memory of which each member's share is that of its pieces; nothing is read.
+    ///   - second: memory that is read piece by piece beside `first`.
+    package func announce(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer? = nil
+    ) {
+        if threadCount > 1 { state.ahead.set(first, second) }
     }
 
     private func runJob(_ pieces: Int, _ body: @escaping (Int, Int) -> Void) {
@@ -86,131 +100,6 @@ package final class ComputeTeam {
     private func judge(waited: Duration, piece: Duration) {
         if waited > Self.patience + piece * Self.patientPieces {
             aloneUntil = clock.now + waited * Self.aloneFactor
-        }
-    }
-}
-
-extension ComputeTeam {
-    /// What the threads share.
-    ///
-    /// `body` is written only while no piece is open: `open` follows a `join` that has seen all
-    /// pieces done. Only a thread that has claimed a piece reads it, and a claim succeeds only
-    /// while its job is open; the ticket orders both. Everything else is atomic. Hence Sendable.
-    final class State: @unchecked Sendable {
-        static let mostPieces = 0xffff
-        /// How often a thread looks before it sleeps: about 100 microseconds.
-        private static let looks = 4000
-
-        /// The job's number (32 bits), its pieces (16) and the next piece (16) in one word, so that
-        /// a claim cannot mix two jobs.
-        private let ticket = Atomic<UInt64>(0)
-        private let done = Atomic<Int>(0)
-        private let sleepers = Atomic<Int>(0)
-        private let callerSleeps = Atomic<Bool>(false)
-        private let isStopped = Atomic<Bool>(false)
-        /// Running threads, without the caller's.
-        let live = Atomic<Int>(0)
-        private let lock = NSCondition()
-        private var body: (Int, Int) -> Void = State.nothing
-
-        /// Offers a job.
-        func open(_ pieces: Int, _ body: @escaping (Int, Int) -> Void) {
-            precondition(pieces <= Self.mostPieces, "more pieces than a ticket can count")
-            self.body = body
-            done.store(0, ordering: .relaxed)
-            let job = (ticket.load(ordering: .relaxed) >> 32) &+ 1
-            let word = job << 32 | UInt64(pieces) << 16
-            // In one order with `sleepers`: either a thread sees the job before it sleeps, or it is
-            // seen asleep here.
-            ticket.store(word, ordering: .sequentiallyConsistent)
-            if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeAll() }
-        }
-
-        /// Releases a finished job and what it holds.
-        func close() { body = Self.nothing }
-
-        private static let nothing: @Sendable (Int, Int) -> Void = { _, _ in }
-
-        private static func hasPiece(_ word: UInt64) -> Bool { word & 0xffff < word >> 16 & 0xffff }
-
-        /// Does pieces until none is left to claim; returns how many it did.
-        @discardableResult
-        func help(as thread: Int) -> Int {
-            var own = 0
-            var word = ticket.load(ordering: .acquiring)
-            while Self.hasPiece(word) {
-                let (claimed, found) = ticket.compareExchange(
-                    expected: word, desired: word + 1, ordering: .acquiringAndReleasing)
-                guard claimed else {
-                    word = found
-                    continue
-                }
-                body(Int(word & 0xffff), thread)
-                own += 1
-                let count = done.add(1, ordering: .sequentiallyConsistent).newValue
-                if count == word >> 16 & 0xffff,
-                    callerSleeps.load(ordering: .sequentiallyConsistent)
-                {
-                    wakeAll()
-                }
-                word = ticket.load(ordering: .acquiring)
-            }
-            return own
-        }
-
-        /// Waits some microseconds for the pieces that others have claimed.
-        func looksDone(_ pieces: Int) -> Bool {
-            for _ in 0..<Self.looks {
-                if done.load(ordering: .acquiring) == pieces { return true }
-                skein_pause()
-            }
-            return false
-        }
-
-        /// Sleeps until all pieces are done.
-        func join(_ pieces: Int) {
-            // The thread with the last piece may need this processor.
-            lock.lock()
-            callerSleeps.store(true, ordering: .sequentiallyConsistent)
-            while done.load(ordering: .sequentiallyConsistent) != pieces { lock.wait() }
-            callerSleeps.store(false, ordering: .relaxed)
-            lock.unlock()
-        }
-
-        /// A thread's loop.
-        func work(as thread: Int) {
-            while !isStopped.load(ordering: .acquiring) {
-                help(as: thread)
-                waitForPieces()
-            }
-            live.subtract(1, ordering: .acquiringAndReleasing)
-        }
-
-        private func waitForPieces() {
-            for _ in 0..<Self.looks {
-                if Self.hasPiece(ticket.load(ordering: .relaxed)) { return }
-                skein_pause()
-            }
-            lock.lock()
-            sleepers.add(1, ordering: .sequentiallyConsistent)
-            while !Self.hasPiece(ticket.load(ordering: .sequentiallyConsistent)),
-                !isStopped.load(ordering: .sequentiallyConsistent)
-            {
-                lock.wait()
-            }
-            sleepers.subtract(1, ordering: .sequentiallyConsistent)
-            lock.unlock()
-        }
-
-        func stop() {
-            isStopped.store(true, ordering: .sequentiallyConsistent)
-            wakeAll()
-        }
-
-        private func wakeAll() {
-            lock.lock()
-            lock.broadcast()
-            lock.unlock()
         }
     }
 }

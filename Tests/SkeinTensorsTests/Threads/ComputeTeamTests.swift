@@ -41,6 +41,48 @@ import Testing
         #expect((0..<width).allSatisfy { values[rounds % 2 * width + $0] == rounds })
     }
 
+    @Test("a thread does its own share in order, then the others' from their ends")
+    func shares() {
+        let team = ComputeTeam(threadCount: 2)
+        let order = UnsafeMutablePointer<Int>.allocate(capacity: 8)
+        defer { order.deallocate() }
+        let count = Atomic<Int>(0)
+        let deadline = ContinuousClock.now + Self.patience
+        // The caller keeps its first piece until the other thread has done all others.
+        team.run(8) { piece, thread in
+            if thread == 0 {
+                while count.load(ordering: .acquiring) < 7, ContinuousClock.now < deadline {
+                    Self.sleep(.microseconds(100))
+                }
+            } else {
+                order[count.load(ordering: .relaxed)] = piece
+                count.add(1, ordering: .releasing)
+            }
+        }
+        #expect(count.load(ordering: .acquiring) == 7)
+        #expect((0..<7).map { order[$0] } == [4, 5, 6, 7, 3, 2, 1])
+    }
+
+    @Test("any memory can be announced, also none and what is not mapped", arguments: [1, 2, 5])
+    func announcements(threads: Int) {
+        let team = ComputeTeam(threadCount: threads)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+        defer { memory.deallocate() }
+        let announced: [UnsafeRawBufferPointer] = [
+            UnsafeRawBufferPointer(memory), UnsafeRawBufferPointer(start: nil, count: 0),
+            UnsafeRawBufferPointer(
+                start: UnsafeRawPointer(bitPattern: UInt.max - 100_000), count: 90_000),
+            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: 64), count: .max / 2),
+        ]
+        let sum = Atomic<Int>(0)
+        for round in 0..<400 {
+            team.announce(
+                announced[round % 4], round % 3 == 0 ? nil : announced[round / 4 % 4])
+            team.run(7) { piece, _ in sum.add(piece, ordering: .relaxed) }
+        }
+        #expect(sum.load(ordering: .relaxed) == 400 * 21)
+    }
+
     @Test("threads that went to sleep come back, and the caller sleeps while a piece takes long")
     func sleep() {
         let team = ComputeTeam(threadCount: 3)
