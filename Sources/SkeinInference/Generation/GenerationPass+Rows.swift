@@ -6,11 +6,12 @@ import SkeinTensors
 extension GenerationPass {
     /// Pieces of a product for each thread: enough that they end at about the same time.
     private static let piecesPerThread = 8
+    /// Pieces of one row's heads for each thread.
+    private static let headPiecesPerThread = 2
     /// From this number of keys on, sharing out the heads pays.
     private static let keysWorthSharing = 32
 
-    /// A projection and where its result goes, [R, out].
-    private typealias Product = (module: TargetModule, out: UnsafeMutablePointer<Float>)
+    private typealias Product = RowProducts.Request
 
     /// The rows' x through a layer, in place, as `DecoderPass.blockForward` states it.
     ///
@@ -22,6 +23,7 @@ extension GenerationPass {
     ) {
         let vectors = weights.blocks[layer].vectors
         let count = batch.rows.count
+        announce(.output, in: layer)
         let input = normalize(x, rows: count, vectors.beforeAttention)
         if areCached {
             multiply([(.query, memory.q)], layer, batch, input)
@@ -42,8 +44,11 @@ extension GenerationPass {
                 k: k, v: v, tokens: 1, position: row.position, to: row.sequence.cached(layer))
         }
         attend(layer, batch)
+        announce(.gate, .up, in: layer)
         add(.output, layer, batch, memory.attended, norm: vectors.afterAttention, to: x)
+        announce(.down, in: layer)
         activate(layer, batch, normalize(x, rows: count, vectors.beforeFeedForward))
+        announceEnd(of: layer)
         add(.down, layer, batch, memory.gate, norm: vectors.afterFeedForward, to: x)
     }
 
@@ -92,29 +97,18 @@ extension GenerationPass {
         }
     }
 
-    /// The products of the inputs with the adapters' A: run by run, each of rows of one adapter.
-    private func reduce(
-        _ modules: [TargetModule], _ layer: Int, _ batch: RowBatch,
-        _ vectors: InterleavedMatrix.Vectors
-    ) {
-        let memory = self.memory
-        var pieces: [(projection: GenerationProjection, rows: Range<Int>, place: Int)] = []
-        for run in batch.runs where run.projections.rank > 0 {
-            for (i, module) in modules.enumerated() {
-                let projection = run.projections[layer, module]
-                if projection.adapter != nil { pieces.append((projection, run.rows, i)) }
-            }
-        }
-        let plan = pieces
+    /// The products of the inputs with the adapters' A.
+    private func reduce(_ products: RowProducts, _ vectors: InterleavedMatrix.Vectors, rows: Int) {
+        let parts = products.parts
+        if parts.isEmpty { return }
         func reduce(_ piece: Int) {
-            let (projection, rows, place) = plan[piece]
-            projection.reduce(
-                vectors[rows], into: memory.reduced[place] + rows.lowerBound * memory.rank)
+            let part = parts[piece]
+            part.projection.reduce(vectors[part.rows], into: part.reduced)
         }
-        if batch.rows.count == 1 {
-            for piece in plan.indices { reduce(piece) }
-        } else if !plan.isEmpty {
-            team.run(plan.count) { piece, _ in reduce(piece) }
+        if rows == 1 {
+            for piece in parts.indices { reduce(piece) }
+        } else {
+            team.run(parts.count) { piece, _ in reduce(piece) }
         }
     }
 
@@ -123,105 +117,78 @@ extension GenerationPass {
         _ products: [Product], _ layer: Int, _ batch: RowBatch, _ x: UnsafePointer<Float>,
         adding: Bool = false
     ) {
-        let base = batch.runs[0].projections
-        let weights = products.map { base[layer, $0.module].weight }
-        let vectors = spread(x, rows: batch.rows.count, columns: weights[0].columns)
-        reduce(products.map(\.module), layer, batch, vectors)
-        run(groups: weights.reduce(0) { $0 + $1.groups }) { range in
-            var first = 0
-            for (i, product) in products.enumerated() {
-                let count = weights[i].groups
-                let own = range.clamped(to: first..<(first + count))
-                if !own.isEmpty {
-                    self.multiply(
-                        groups: (own.lowerBound - first)..<(own.upperBound - first),
-                        product.module, layer, batch, vectors, reduced: i, into: product.out,
-                        adding: adding)
-                }
-                first += count
+        let products = RowProducts(products, layer, batch, memory)
+        let vectors = spread(
+            x, rows: batch.rows.count, columns: products.products[0].projection.weight.columns)
+        reduce(products, vectors, rows: batch.rows.count)
+        products.withAddresses { products in
+            run(groups: products.groups) { range in
+                products.multiply(allGroups: range, vectors, adding: adding)
             }
-        }
-    }
-
-    /// Y = (adding ? Y : 0) + X W^T + bias + B reduced for the rows of some groups of W.
-    private func multiply(
-        groups: Range<Int>, _ module: TargetModule, _ layer: Int, _ batch: RowBatch,
-        _ vectors: InterleavedMatrix.Vectors, reduced place: Int,
-        into y: UnsafeMutablePointer<Float>, adding: Bool
-    ) {
-        let base = batch.runs[0].projections[layer, module]
-        let stride = base.weight.rows
-        let first = groups.lowerBound * InterleavedMatrix.groupRows
-        let end = min(stride, groups.upperBound * InterleavedMatrix.groupRows)
-        scaling(batch.runs[...], module, layer, columns: first..<end, of: y, adding: adding) {
-            base.weight.multiply(groups: groups, vectors, into: y, stride: stride, adding: adding)
-        }
-        base.addBias(groups: groups, rows: vectors.count, to: y)
-        for run in batch.runs where run.projections.rank > 0 {
-            run.projections[layer, module].expand(
-                groups: groups, memory.reduced[place] + run.rows.lowerBound * memory.rank,
-                rows: run.rows.count, addingTo: y + run.rows.lowerBound * stride)
-        }
-    }
-
-    /// Calls `body`; the rows of runs whose adapters have gains get its product scaled.
-    private func scaling(
-        _ runs: ArraySlice<RowBatch.Run>, _ module: TargetModule, _ layer: Int,
-        columns: Range<Int>, of y: UnsafeMutablePointer<Float>, adding: Bool, _ body: () -> Void
-    ) {
-        guard let run = runs.first else { return body() }
-        let projection = run.projections[layer, module]
-        projection.scaling(
-            columns: columns, rows: run.rows.count,
-            of: y + run.rows.lowerBound * projection.weight.rows, adding: adding
-        ) {
-            scaling(runs.dropFirst(), module, layer, columns: columns, of: y, adding: adding, body)
         }
     }
 
     /// gate = f(gate(x)) * up(x), in one fork.
     private func activate(_ layer: Int, _ batch: RowBatch, _ x: UnsafePointer<Float>) {
-        let gate = batch.runs[0].projections[layer, .gate].weight
         let activation = model.design.blocks[layer].activation
         let (g, u) = (memory.gate, memory.up)
         let count = batch.rows.count
+        let products = RowProducts([(.gate, g), (.up, u)], layer, batch, memory)
+        let gate = products.products[0].projection.weight
         let vectors = spread(x, rows: count, columns: gate.columns)
-        reduce([.gate, .up], layer, batch, vectors)
-        run(groups: gate.groups) { groups in
-            for (i, (module, out)) in [(TargetModule.gate, g), (.up, u)].enumerated() {
-                self.multiply(
-                    groups: groups, module, layer, batch, vectors, reduced: i, into: out,
-                    adding: false)
-            }
-            let first = groups.lowerBound * InterleavedMatrix.groupRows
-            let end = min(gate.rows, groups.upperBound * InterleavedMatrix.groupRows)
-            for row in 0..<count {
-                let at = row * gate.rows + first
-                activation.forward(gate: g + at, up: u + at, count: end - first, into: g + at)
+        reduce(products, vectors, rows: count)
+        products.withAddresses { products in
+            run(groups: gate.groups) { groups in
+                products.multiply(0, groups: groups, vectors, adding: false)
+                products.multiply(1, groups: groups, vectors, adding: false)
+                let columns = gate.rows(ofGroups: groups)
+                for row in 0..<count {
+                    let at = row * gate.rows + columns.lowerBound
+                    activation.forward(gate: g + at, up: u + at, count: columns.count, into: g + at)
+                }
             }
         }
     }
 
-    /// A piece of work is the heads that share keys and values, or one head if there is but one row:
-    /// then the pieces must be enough for all threads.
+    /// A piece of work is the heads that share keys and values, or a part of all heads if there is but
+    /// one row: then the pieces must be enough for all threads, and few, because heads of one piece
+    /// read their keys and values once.
     private func attend(_ layer: Int, _ batch: RowBatch) {
         let memory = self.memory
-        let rows = batch.rows
+        let rows = batch.rows.map { row in
+            Attending(
+                attention: row.sequence.attentions[layer], cached: row.sequence.cached(layer),
+                keys: row.position + 1)
+        }
         let (heads, width) = (model.headCount, model.headCount * model.headDimension)
-        let together = rows.count == 1 ? 1 : heads / model.keyValueHeadCount
-        let pieces = heads / together
-        func attend(_ piece: Int, _ thread: Int) {
-            let row = rows[piece / pieces]
-            let first = piece % pieces * together
-            row.sequence.attentions[layer].attend(
-                heads: first..<(first + together), q: memory.q + piece / pieces * width,
-                layer: row.sequence.cached(layer), keys: row.position + 1,
-                out: memory.attended + piece / pieces * width, scratch: memory.scratch[thread])
+        let pieces =
+            rows.count == 1
+            ? min(heads, Self.headPiecesPerThread * team.threadCount) : model.keyValueHeadCount
+        let isShared = rows.reduce(0) { $0 + $1.keys } >= Self.keysWorthSharing
+        rows.withUnsafeBufferPointer { rows in
+            memory.scratch.withUnsafeBufferPointer { scratch in
+                func attend(_ piece: Int, _ thread: Int) {
+                    let row = rows[piece / pieces]
+                    let part = piece % pieces
+                    row.attention.attend(
+                        heads: part * heads / pieces..<(part + 1) * heads / pieces,
+                        q: memory.q + piece / pieces * width,
+                        layer: row.cached, keys: row.keys,
+                        out: memory.attended + piece / pieces * width, scratch: scratch[thread])
+                }
+                if isShared {
+                    team.run(rows.count * pieces, attend)
+                } else {
+                    for piece in 0..<rows.count * pieces { attend(piece, 0) }
+                }
+            }
         }
-        if rows.reduce(0, { $0 + $1.position + 1 }) < Self.keysWorthSharing {
-            for piece in 0..<rows.count * pieces { attend(piece, 0) }
-        } else {
-            team.run(rows.count * pieces, attend)
-        }
+    }
+
+    /// What one row sees, without references that threads would count.
+    private struct Attending {
+        let attention: CachedAttention
+        let cached: UnsafeMutablePointer<Float>
+        let keys: Int
     }
 }

@@ -4,6 +4,9 @@ import SkeinTensors
 
 /// One projection for generation: y = W x + bias + scale * B (A x); with gains (DoRA),
 /// y = g * (W x) + bias + scale * (g * B) (A x).
+///
+/// It holds only addresses, because threads that copied it would count references one after the other;
+/// the `GenerationProjections` or the edges that it is of keep alive what they lead to.
 struct GenerationProjection: @unchecked Sendable {
     // Its memory is only read once it is packed.
 
@@ -15,14 +18,14 @@ struct GenerationProjection: @unchecked Sendable {
         let b: InterleavedMatrix
         let scale: Float
         /// [out], what rows of W x are multiplied by; those of `b` already are. nil: nothing.
-        let gains: FloatBuffer?
+        let gains: UnsafePointer<Float>?
     }
 
     let weight: InterleavedMatrix
     /// The weight as prompts in int8 take it; nil: they do not.
-    var codes: QuantizedPanels?
+    let codes: Unmanaged<QuantizedPanels>?
     /// [out]; nil: none.
-    var bias: FloatBuffer?
+    let bias: UnsafePointer<Float>?
     let adapter: Adapter?
 
     /// Calls `body`, which adds rows of W x to Y, or sets them; with gains, Y gets them scaled.
@@ -47,7 +50,7 @@ struct GenerationProjection: @unchecked Sendable {
             body()
             for row in 0..<rows {
                 let out = y + row * width + first
-                for i in 0..<count { out[i] *= gains.base[first + i] }
+                for i in 0..<count { out[i] *= gains[first + i] }
                 if adding, let kept = memory.baseAddress {
                     for i in 0..<count { out[i] += kept[row * count + i] }
                 }
@@ -86,7 +89,7 @@ struct GenerationProjection: @unchecked Sendable {
         let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
         for row in 0..<rows {
             Rows.add(
-                bias.base + first, times: 1, count: count, to: y + row * weight.rows + first)
+                bias + first, times: 1, count: count, to: y + row * weight.rows + first)
         }
     }
 
@@ -132,9 +135,11 @@ struct GenerationProjection: @unchecked Sendable {
                 guard let codes else {
                     preconditionFailure("a prompt in int8 has weights in int8")
                 }
-                codes.multiply(
-                    rows: columns, x, into: y + columns.lowerBound, stride: weight.rows,
-                    accumulating: adding)
+                codes._withUnsafeGuaranteedRef {
+                    $0.multiply(
+                        rows: columns, x, into: y + columns.lowerBound, stride: weight.rows,
+                        accumulating: adding)
+                }
             }
         }
         addBias(groups: groups, rows: tokens, to: y)
@@ -156,6 +161,8 @@ package final class GenerationProjections: Sendable {
     /// The largest R; 0 without an adapter.
     package let rank: Int
     private let memory: InterleavedMemory?
+    /// Those of `layers`; empty without an adapter.
+    private let gains: [[FloatBuffer?]]
     /// SHA-256 of the adapter's numbers, ranks and scales. Made with the rest: in a step all
     /// answers would wait for it.
     let digest: SHA256.Digest
@@ -172,12 +179,15 @@ package final class GenerationProjections: Sendable {
             layers = weights.blocks.map { block in
                 block.projections.indices.map {
                     GenerationProjection(
-                        weight: block.projections[$0], codes: block.codes[$0],
-                        bias: block.vectors.biases[$0], adapter: nil)
+                        weight: block.projections[$0],
+                        codes: block.codes[$0].map { Unmanaged.passUnretained($0) },
+                        bias: block.vectors.biases[$0].map { UnsafePointer($0.base) },
+                        adapter: nil)
                 }
             }
             rank = 0
             memory = nil
+            gains = []
             edges = .none
             digest = Self.digest(of: layers, edges, nil)
             return
@@ -202,13 +212,14 @@ package final class GenerationProjections: Sendable {
             let (block, pairs) = both
             return block.projections.indices.map { index in
                 GenerationProjection(
-                    weight: block.projections[index], codes: block.codes[index],
-                    bias: block.vectors.biases[index],
+                    weight: block.projections[index],
+                    codes: block.codes[index].map { Unmanaged.passUnretained($0) },
+                    bias: block.vectors.biases[index].map { UnsafePointer($0.base) },
                     adapter: pairs[index].map { pair in
                         GenerationProjection.Adapter(
                             a: packed(pair.rank, pair.inputs, at: pair.a),
                             b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale,
-                            gains: gains[layer][index])
+                            gains: gains[layer][index].map { UnsafePointer($0.base) })
                     })
             }
         }
@@ -216,7 +227,7 @@ package final class GenerationProjections: Sendable {
             embedding: adapter.embedding.map { GenerationEdges.Embedding($0, values) },
             head: adapter.head.map { pair in
                 GenerationProjection(
-                    weight: weights.head, bias: nil,
+                    weight: weights.head, codes: nil, bias: nil,
                     adapter: GenerationProjection.Adapter(
                         a: packed(pair.rank, pair.inputs, at: pair.a),
                         b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale,
@@ -224,6 +235,7 @@ package final class GenerationProjections: Sendable {
             })
         rank = adapter.configuration.largestRank
         self.memory = memory
+        self.gains = gains
         digest = Self.digest(of: layers, edges, memory)
     }
 
@@ -236,8 +248,9 @@ package final class GenerationProjections: Sendable {
         }
         hash.update(facts.joined(separator: "; "))
         edges.update(&hash)
-        for case let gains? in layers.joined().map({ $0.adapter?.gains }) {
-            hash.update(UnsafeRawBufferPointer(start: gains.base, count: 4 * gains.count))
+        for projection in layers.joined() {
+            guard let gains = projection.adapter?.gains else { continue }
+            hash.update(UnsafeRawBufferPointer(start: gains, count: 4 * projection.weight.rows))
         }
         if let memory {
             hash.update(UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
@@ -249,7 +262,9 @@ package final class GenerationProjections: Sendable {
     /// among them.
     package var byteCount: Int {
         layers.reduce((memory?.byteCount ?? 0) + edges.byteCount) { sum, layer in
-            layer.reduce(sum) { $0 + Self.tableBytes + 4 * ($1.adapter?.gains?.count ?? 0) }
+            layer.reduce(sum) {
+                $0 + Self.tableBytes + ($1.adapter?.gains == nil ? 0 : 4 * $1.weight.rows)
+            }
         }
     }
 

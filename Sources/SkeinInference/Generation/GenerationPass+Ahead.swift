@@ -1,0 +1,31 @@
+import SkeinModels
+import SkeinTensors
+
+/// What the job after the next one reads: threads that wait in between fetch its beginning, where one
+/// answer waits for little but memory.
+extension GenerationPass {
+    func announce(_ module: TargetModule, in layer: Int) {
+        team.announce(matrix(module, layer).bytes)
+    }
+
+    /// Two matrices that are read piece by piece beside each other.
+    func announce(_ first: TargetModule, _ second: TargetModule, in layer: Int) {
+        team.announce(matrix(first, layer).bytes, matrix(second, layer).bytes)
+    }
+
+    /// Queries, keys and values of the layer behind `layer`, which are packed side by side, or the head.
+    func announceEnd(of layer: Int) {
+        guard layer + 1 < model.layerCount else { return team.announce(weights.head.bytes) }
+        let first = matrix(.query, layer + 1).bytes
+        let last = matrix(.value, layer + 1).bytes
+        guard let start = first.baseAddress, let end = last.baseAddress, start < end else {
+            return team.announce(first)
+        }
+        team.announce(UnsafeRawBufferPointer(start: start, count: end - start + last.count))
+    }
+
+    private func matrix(_ module: TargetModule, _ layer: Int) -> InterleavedMatrix {
+        let block = weights.blocks[layer]
+        return block.projections[block.places[module.rawValue]]
+    }
+}
