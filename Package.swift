@@ -73,7 +73,7 @@ let testTargets: [Target] = [
         of: "Sessions",
         [
             "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
-            "SkeinInference", "SkeinJSON",
+            "SkeinInference", "SkeinJSON", "SkeinTensors",
         ]),
     tests(
         of: "Serve",
@@ -107,13 +107,13 @@ let testTargets: [Target] = [
         [
             "SkeinBasics", "SkeinServe", "SkeinFormats", "SkeinModels", "SkeinText",
             "SkeinTraining", "SkeinCoordination", "SkeinCluster", "SkeinLaunch", "SkeinTool",
-            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab", "SkeinNetwork",
+            "SkeinJSON", "SkeinWatch", "SkeinInference", "SkeinLab", "SkeinNetwork", "Skein",
         ]),
     tests(
         of: "",
         [
             "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinTraining", "SkeinRows",
-            "SkeinInference",
+            "SkeinInference", "SkeinText",
         ]),
     testTarget(
         "EndToEndTests",

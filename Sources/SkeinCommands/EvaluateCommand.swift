@@ -35,6 +35,8 @@ struct EvaluateCommand: Command {
         var microBatchTokens: Int
         var skipBadLines: Bool
         var threads: Int?
+        /// Precision of multiplying by the frozen weights.
+        var compute: ComputeType
         var weights: ResidenceChoice
         var json: Bool
     }
@@ -74,7 +76,12 @@ struct EvaluateCommand: Command {
                     InputOptions.table.skipBadLines.description,
                 ]),
             ChatFlags.group,
-            SharedFlags.machine,
+            OptionGroup(
+                title: SharedFlags.machine.title,
+                options: [
+                    SharedFlags.threads.description, recipe.compute.description,
+                    SharedFlags.weights.description, SharedFlags.logFormat.description,
+                ]),
         ],
         example:
             "skein evaluate --model model.gguf --adapter run/adapter --data valid.jsonl --compare",
@@ -116,7 +123,8 @@ struct EvaluateCommand: Command {
             maximumLength: arguments[Self.recipe.maxLength],
             microBatchTokens: arguments[Self.recipe.microBatchTokens],
             skipBadLines: arguments[InputOptions.table.skipBadLines],
-            threads: arguments[SharedFlags.threads], weights: arguments[SharedFlags.weights],
+            threads: arguments[SharedFlags.threads], compute: arguments[Self.recipe.compute],
+            weights: arguments[SharedFlags.weights],
             json: arguments[SharedFlags.json])
         guard options.adapter == nil else { return }
         let needing = [
@@ -163,7 +171,8 @@ struct EvaluateCommand: Command {
             }
         }
         let engine = try adapted.engine(
-            positions: rows.reduce(1) { max($0, $1.ids.count) }, preference: options.preference)
+            positions: rows.reduce(1) { max($0, $1.ids.count) }, compute: options.compute,
+            preference: options.preference)
         let threads = DecoderThreads(threadCount: adapted.threads)
         try RowEvaluation.addReferences(
             to: &rows, engine: engine, microBatchTokens: options.microBatchTokens,
@@ -217,10 +226,14 @@ struct EvaluateCommand: Command {
             result.map { (name, $0) }
         }
         if options.json {
-            return try io.print(json: columns.map { ($0.0, .fields($0.1.fields)) })
+            return try io.print(
+                json: columns.map { ($0.0, .fields($0.1.fields)) }
+                    + [(Self.recipe.compute.description.name, .text(options.compute.rawValue))])
         }
         let names = columns.map(\.0)
-        try io.print(Self.line("", names))
+        // Figures of another precision are not to be taken for those of fp32.
+        let compute = options.compute == .fp32 ? "" : options.compute.rawValue
+        try io.print(Self.line(compute, names))
         for (index, field) in RowEvaluation.fieldNames.enumerated() {
             try io.print(Self.line(field, columns.map { $0.1.cells[index] }))
         }

@@ -28,7 +28,8 @@ struct UseTests {
             let ending = try evaluate(bench, adapter + ["--json"])
             #expect(ending.status == 0, "\(ending.error)")
             let both = try Workbench.object(ending.output)
-            #expect(both.keys.sorted() == ["adapter", "base"])
+            #expect(both.keys.sorted() == ["adapter", "base", "compute"])
+            #expect(both["compute"] as? String == "fp32")
             func number(_ name: String, _ field: String) throws -> Double {
                 try #require((both[name] as? [String: Any])?[field] as? Double)
             }
@@ -45,7 +46,7 @@ struct UseTests {
 
             // Without an adapter there is only the base; the number of threads changes nothing.
             let base = try evaluate(bench, ["--json", "--threads", "1", "--weights", "streamed"])
-            #expect(try Workbench.object(base.output).keys.sorted() == ["base"])
+            #expect(try Workbench.object(base.output).keys.sorted() == ["base", "compute"])
             for threads in ["1", "2"] {
                 let again = try evaluate(bench, adapter + ["--json", "--threads", threads])
                 #expect(again.output == ending.output)

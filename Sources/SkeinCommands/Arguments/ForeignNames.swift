@@ -212,7 +212,7 @@ enum ForeignNames {
         same("threads", "-t", "--num-threads", "--n-threads"),
         same("seed", "--random-seed"),
         advice(
-            "write --compute bf16 or fp32, or int8 to train", in: ["compute"], "--dtype",
+            "write --compute bf16, int8 or fp32", in: ["compute"], "--dtype",
             "--torch-dtype", "--bf16", "--fp16"),
         advice(
             "leave it out: Skein computes on processors", "-ngl", "--n-gpu-layers",

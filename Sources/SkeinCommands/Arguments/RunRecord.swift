@@ -37,7 +37,8 @@ struct RunRecord {
     ]
 
     /// What the record says of a command's options, as it would be typed. A command that trains nothing
-    /// gets the model and how rows become text; the rows were the run's.
+    /// gets the model and how rows become text, and `evaluate` the precision that the run validated in; the
+    /// rows were the run's.
     func texts(for table: ArgumentTable) -> [String: String] {
         var texts: [String: String] = [:]
         func take(_ name: String, _ text: String) {

@@ -139,17 +139,20 @@ import Testing
 
     @Test("a command that trains nothing gets model and text of a record, not its rows or its seed")
     func others() throws {
-        try Self.withRun("--seed", "7", "--max-length", "77") {
+        try Self.withRun("--seed", "7", "--max-length", "77", "--compute", "bf16") {
             (directory: String, _: String) throws -> Void in
             let words = ["--config", directory + "/run/run.json"]
             let generate = try GenerateCommand(
                 Self.parse(words + ["--prompt", "p"], by: GenerateCommand.table))
             #expect(generate.options.model == directory + "/tiny.gguf")
             #expect(generate.options.sampling.seed == 0)
+            #expect(generate.options.compute == .fp32)
             #expect(throws: UsageError.self) { try Self.parse(words, by: EvaluateCommand.table) }
             let evaluate = try EvaluateCommand(
                 Self.parse(words + ["--data", "d"], by: EvaluateCommand.table))
             #expect(evaluate.options.maximumLength == 77)
+            // Its figures are those of the run's validations.
+            #expect(evaluate.options.compute == .bf16)
         }
     }
 
