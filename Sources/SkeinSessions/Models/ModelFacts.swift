@@ -9,8 +9,13 @@ struct ModelFacts: Sendable {
     var contextLength: Int
     /// As the files name them, such as "en".
     var languages: [String]
+    private let bytes: [ComputeType: Int]
+
     /// Bytes that weights and one conversation of the usual length take.
-    var bytes: Int
+    ///
+    /// - Parameter compute: of prompts; int8 needs a second copy of the weights.
+    /// - Returns: bytes.
+    func bytes(computing compute: ComputeType) -> Int { bytes[compute] ?? 0 }
 
     private struct Known {
         var identity: FileIdentity
@@ -36,26 +41,30 @@ struct ModelFacts: Sendable {
             return found.known.facts
         }
         let model = try ModelDirectory.open(path)
-        let plan: HostPlan?
-        do {
-            plan = try HostPlan(
-                model, SystemLanguageModel.Resources().options, for: .program, usable: nil)
-        } catch {
-            // What cannot be hosted takes the memory of its weights at least; loading it says why.
-            plan = nil
-        }
         let facts = ModelFacts(
             contextLength: model.configuration.contextLength,
             languages: model.raw.languages,
-            bytes: plan.map {
-                $0.weightBytes + $0.otherBytes
-                    + $0.batch.sequenceBytes($0.batch.context, of: model.configuration)
-            } ?? model.weightBytes)
+            bytes: Dictionary(
+                uniqueKeysWithValues: ComputeType.allCases.map { ($0, bytes(of: model, $0)) }))
         known.withLock { known in
             known.removeAll { $0.path == path }
             known.append((path, Known(identity: identity, card: card, facts: facts)))
             if known.count > most { known.removeFirst() }
         }
         return facts
+    }
+
+    private static func bytes(of model: ModelDirectory, _ compute: ComputeType) -> Int {
+        var options = SystemLanguageModel.Resources().options
+        options.compute = compute
+        let plan: HostPlan
+        do {
+            plan = try HostPlan(model, options, for: .program, usable: nil)
+        } catch {
+            // What cannot be hosted takes the memory of its weights at least; loading it says why.
+            return model.weightBytes
+        }
+        return plan.weightBytes + plan.otherBytes
+            + plan.batch.sequenceBytes(plan.batch.context, of: model.configuration)
     }
 }

@@ -54,7 +54,8 @@ extension ModelFlaw: Explained {
             Explanation(
                 what: "the model and one conversation take \(Figures.bytes(needed)), and "
                     + "\(Figures.bytes(available)) of memory can be used", place: path,
-                remedy: "use a smaller model or contextSize, or free memory", status: .inputOutput)
+                remedy: "use a smaller model or contextSize, or free memory; compute .int8 holds "
+                    + "the weights twice", status: .inputOutput)
         case .replaced(let path):
             Explanation(
                 what: "the model's files were replaced since it was loaded", place: path,

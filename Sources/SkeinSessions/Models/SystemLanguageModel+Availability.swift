@@ -76,10 +76,11 @@ extension SystemLanguageModel {
         guard !ModelPlace.isBeingFetched(path), let facts = try? ModelFacts.of(path) else {
             return .unavailable(.modelNotReady)
         }
-        if let whole = SystemMemory.whole, facts.bytes > whole {
+        let bytes = facts.bytes(computing: resources.compute.type)
+        if let whole = SystemMemory.whole, bytes > whole {
             return .unavailable(.deviceNotEligible)
         }
-        if let usable = SystemMemory.usable, facts.bytes > usable {
+        if let usable = SystemMemory.usable, bytes > usable {
             return .unavailable(.modelNotReady)
         }
         return .available
