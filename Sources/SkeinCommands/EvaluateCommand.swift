@@ -137,6 +137,7 @@ struct EvaluateCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        ComputeAdvice.warnOfSoftware(options.compute, io.log)
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,
             anyBase: options.anyBase,
@@ -218,7 +219,7 @@ struct EvaluateCommand: Command {
         GradientNorm.divide(&mean, by: sum.lossTokens)
         try SafetensorsWriter.write(
             adapter.shape.layout.tensors(mean),
-            metadata: ["format": "pt"], to: path)
+            metadata: ["format": "pt", "compute": options.compute.rawValue], to: path)
     }
 
     private func show(base: RowEvaluation?, adapter: RowEvaluation?, _ io: CommandIO) throws {

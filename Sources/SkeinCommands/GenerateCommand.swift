@@ -177,6 +177,7 @@ struct GenerateCommand: Command {
         {
             TokenizeCommand.warn(of: options.chat, renderer, io)
         }
+        ComputeAdvice.warnOfSoftware(compute, io.log)
         // Before anything is computed.
         let grammar = try options.grammar?.compiled(for: tokenizer)
         let prompt: AdaptedModel.Prompt

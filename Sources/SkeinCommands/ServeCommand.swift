@@ -144,6 +144,7 @@ struct ServeCommand: Command {
                 text: BoundedInput.read(path: keyFile, limit: 1 << 20), path: keyFile)
             if let warning = APIKeys.warning(of: keyFile) { io.log.warning(warning) }
         }
+        ComputeAdvice.warnOfSoftware(options.host.compute, io.log)
         let phase = Condition(Phase.loading)
         let log = io.log
         let door = try ServeDoor(options)

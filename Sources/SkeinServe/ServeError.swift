@@ -99,7 +99,7 @@ extension HostError: Explained {
                     + "are available",
                 remedy: "give a smaller --cache-memory, --prefix-memory, --grammar-memory, "
                     + "--adapter-memory, --context or --parallel, or --cache-type int8; --compute int8 "
-                    + "holds the weights twice",
+                    + "holds a second copy of the weights",
                 status: .inputOutput)
         case .cacheTooSmall(let bytes, let needed):
             Explanation(

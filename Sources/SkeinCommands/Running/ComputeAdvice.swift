@@ -112,11 +112,7 @@ package struct ComputeAdvice: Sendable, Equatable {
     ///   - log: told also why the rates cannot be kept.
     ///   - directory: where they are; nil: in the cache directory.
     package static func tell(_ compute: ComputeType, _ log: Log, directory: String? = nil) {
-        if compute == .int8 && !RegisterRates.fusesQuickly {
-            log.warning(
-                "--compute int8 needs fused multiply-add, which this CPU does not have or "
-                    + "SKEIN_CPU_LEVEL hides: in software it takes some hundred times as long")
-        }
+        warnOfSoftware(compute, log)
         let cache = directory.map { RegisterRateCache(directory: $0) } ?? RegisterRateCache()
         let (rates, flaw) = cache.rates()
         if let flaw {
@@ -128,6 +124,14 @@ package struct ComputeAdvice: Sendable, Equatable {
         let known = Set(ComputeType.allCases.map(\.rawValue))
         let speeds = rates.named.filter { known.contains($0.key) }.mapValues { Double($0) }
         ComputeAdvice(compute.rawValue, machines: [(Self.here, speeds)])?.tell(log)
+    }
+
+    /// Says in the log when this CPU computes a mode in software, which looks like a hang.
+    static func warnOfSoftware(_ compute: ComputeType, _ log: Log) {
+        guard compute == .int8 && !RegisterRates.fusesQuickly else { return }
+        log.warning(
+            "--compute int8 needs fused multiply-add, which this CPU does not have or "
+                + "SKEIN_CPU_LEVEL hides: in software it takes some hundred times as long")
     }
 
     /// Writes the sentence into a log.

@@ -83,6 +83,7 @@ extension GenerationPass {
             projection.reduce(
                 vectors[rows], into: memory.reduced[0] + rows.lowerBound * memory.rank)
         }
+        announceBeginning(of: 0)
         run(groups: head.groups) { groups in
             head.multiply(groups: groups, vectors, into: logits, stride: head.rows)
             for (projection, rows) in adapted {

@@ -34,7 +34,8 @@ extension GenerationError: Explained {
             Explanation(
                 what: "the weights and their copy in int8 take \(Figures.bytes(needed)), and "
                     + "\(Figures.bytes(available)) are available",
-                remedy: "give --compute fp32, which needs no copy, or end other programs",
+                remedy: "use compute fp32 (--compute fp32), which needs no copy, or end other "
+                    + "programs",
                 status: .inputOutput)
         case .systemWithoutTemplate(let model):
             Explanation(

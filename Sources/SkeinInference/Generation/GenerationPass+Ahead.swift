@@ -13,11 +13,18 @@ extension GenerationPass {
         team.announce(matrix(first, layer).bytes, matrix(second, layer).bytes)
     }
 
-    /// Queries, keys and values of the layer behind `layer`, which are packed side by side, or the head.
+    /// What is read behind `layer`: the next one's queries, keys and values, or the head.
     func announceEnd(of layer: Int) {
-        guard layer + 1 < model.layerCount else { return team.announce(weights.head.bytes) }
-        let first = matrix(.query, layer + 1).bytes
-        let last = matrix(.value, layer + 1).bytes
+        if layer + 1 < model.layerCount {
+            announceBeginning(of: layer + 1)
+        } else {
+            team.announce(weights.head.bytes)
+        }
+    }
+
+    /// A layer's queries, keys and values, which are packed side by side.
+    func announceBeginning(of layer: Int) {
+        let (first, last) = (matrix(.query, layer).bytes, matrix(.value, layer).bytes)
         guard let start = first.baseAddress, let end = last.baseAddress, start < end else {
             return team.announce(first)
         }

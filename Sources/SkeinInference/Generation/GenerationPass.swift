@@ -102,6 +102,8 @@ final class GenerationPass {
         check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void = { _ in }
     ) rethrows {
         sequence.willRead(tokens.count)
+        // A prompt's inputs should stay in the caches.
+        team.announce(nil)
         for (i, token) in tokens.enumerated() { embed(token, row: i, sequence.projections) }
         let last = memory.residual + (tokens.count - 1) * model.width
         for layer in 0..<model.layerCount {

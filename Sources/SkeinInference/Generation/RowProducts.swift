@@ -3,8 +3,8 @@ import SkeinTensors
 
 /// Some products of the same rows with packed weights, as the pieces of a fork compute them.
 ///
-/// Only addresses are in it, because threads would count references one after the other; the batch's
-/// projections keep alive what they lead to.
+/// Only addresses are in it, because threads would count references one after the other; the batch keeps
+/// alive what they lead to, and is kept alive itself by `withAddresses`.
 struct RowProducts {
     /// A projection and where its result goes, [R, out].
     typealias Request = (module: TargetModule, out: UnsafeMutablePointer<Float>)
@@ -25,11 +25,13 @@ struct RowProducts {
         let reduced: UnsafeMutablePointer<Float>
     }
 
+    private let batch: RowBatch
     let products: [Product]
     /// Product by product; those without an adapter have none.
     let parts: [Part]
 
     init(_ requests: [Request], _ layer: Int, _ batch: RowBatch, _ memory: GenerationMemory) {
+        self.batch = batch
         var parts: [Part] = []
         products = requests.enumerated().map { place, request in
             let first = parts.count
@@ -50,8 +52,10 @@ struct RowProducts {
 
     /// Calls `body` with what the pieces may read until it returns.
     func withAddresses(_ body: (Addresses) -> Void) {
-        products.withUnsafeBufferPointer { products in
-            parts.withUnsafeBufferPointer { body(Addresses(products: products, parts: $0)) }
+        withExtendedLifetime(batch) {
+            products.withUnsafeBufferPointer { products in
+                parts.withUnsafeBufferPointer { body(Addresses(products: products, parts: $0)) }
+            }
         }
     }
 

@@ -42,7 +42,9 @@ final class LoadedModel: Sendable {
             opened = try ModelHost.Opened(directory, resources.options, for: .program)
         } catch HostError.memory(let needed, let available) {
             // A context is cut, and one reply always has room: nothing else can be refused.
-            throw ModelFlaw.memory(path: path, needed: needed, available: available)
+            throw ModelFlaw.memory(
+                path: path, needed: needed, available: available,
+                hasCopy: resources.compute == .int8)
         }
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks

@@ -10,8 +10,8 @@ enum ModelFlaw: Error, Equatable {
     case unreadable(FileError)
     /// The model is not there, or not whole.
     case missing(path: String)
-    /// It does not fit into this machine's memory.
-    case memory(path: String, needed: Int, available: Int)
+    /// It does not fit into this machine's memory; `hasCopy`: prompts in int8 hold a second copy of it.
+    case memory(path: String, needed: Int, available: Int, hasCopy: Bool)
     /// Its files are others than those that were loaded.
     case replaced(path: String)
     /// `unload()` was called while it was answering.
@@ -50,12 +50,13 @@ extension ModelFlaw: Explained {
             Explanation(
                 what: "the model is not there", place: path,
                 remedy: "fetch it (skein pull), or mend the path", status: .badData)
-        case .memory(let path, let needed, let available):
+        case .memory(let path, let needed, let available, let hasCopy):
             Explanation(
                 what: "the model and one conversation take \(Figures.bytes(needed)), and "
                     + "\(Figures.bytes(available)) of memory can be used", place: path,
-                remedy: "use a smaller model or contextSize, or free memory; compute .int8 holds "
-                    + "the weights twice", status: .inputOutput)
+                remedy: "use a smaller model or contextSize, or free memory"
+                    + (hasCopy ? ", or compute .fp32, which holds no second copy" : ""),
+                status: .inputOutput)
         case .replaced(let path):
             Explanation(
                 what: "the model's files were replaced since it was loaded", place: path,

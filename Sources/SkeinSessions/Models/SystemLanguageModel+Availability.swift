@@ -9,7 +9,8 @@ extension SystemLanguageModel {
     public enum Availability: Equatable, Sendable {
         /// Why a model cannot be asked. Only `modelNotReady` may pass by itself.
         public enum UnavailableReason: Hashable, Sendable {
-            /// This machine has too little memory for the model, whatever else runs on it.
+            /// This machine has too little memory for the model with its `Resources`, whatever else runs on
+            /// it.
             case deviceNotEligible
             /// No model is configured.
             case appleIntelligenceNotEnabled

@@ -162,7 +162,7 @@ extension PackedMatrixError: Explained {
             Explanation(
                 what: "cannot allocate \(bytes) bytes for a packed weight",
                 remedy: "end other programs, train with --weights streamed, or read prompts with "
-                    + "--compute fp32", status: .inputOutput)
+                    + "compute fp32 (--compute fp32)", status: .inputOutput)
         }
     }
 }

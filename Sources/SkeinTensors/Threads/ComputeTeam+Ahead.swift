@@ -17,9 +17,9 @@ extension ComputeTeam {
         private let secondBase = Atomic<UInt>(0)
         private let secondCount = Atomic<Int>(0)
 
-        func set(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer?) {
-            base.store(UInt(bitPattern: first.baseAddress), ordering: .relaxed)
-            count.store(first.count, ordering: .relaxed)
+        func set(_ first: UnsafeRawBufferPointer?, _ second: UnsafeRawBufferPointer?) {
+            base.store(UInt(bitPattern: first?.baseAddress), ordering: .relaxed)
+            count.store(first?.count ?? 0, ordering: .relaxed)
             secondBase.store(UInt(bitPattern: second?.baseAddress), ordering: .relaxed)
             secondCount.store(second?.count ?? 0, ordering: .relaxed)
         }

@@ -13,18 +13,19 @@ extension ComputeTeam {
         static let mostPieces = 0xffff
         /// How often a thread looks before it sleeps: about 100 microseconds.
         private static let looks = 4000
-        /// Words between two threads' shares: they lie in cache lines of their own, also where two
-        /// lines are fetched together.
+        /// Words between two of `words`: they lie in cache lines of their own, also where two lines are
+        /// fetched together.
         private static let step = 16
+        /// Shares that one thread looks through before it knows that nothing is left, at most.
+        private static let mostShares = 16
 
-        /// A job's number (32 bits), and the end (16) and the beginning (16) of the pieces of a share
-        /// that are not claimed, in one word, so that a claim cannot mix two jobs. A share for each
-        /// thread.
-        private let shares: UnsafeMutablePointer<Atomic<UInt64>>
-        private let threads: Int
-        /// The number of the job whose shares are open, written after them.
-        private let opened = Atomic<UInt64>(0)
-        private let done = Atomic<Int>(0)
+        /// The shares, each a job's number (32 bits), and the end (16) and the beginning (16) of the
+        /// pieces that are not claimed, in one word, so that a claim cannot mix two jobs; then the pieces
+        /// that are done; then the number of the job whose shares are open, written after them.
+        private let words: UnsafeMutablePointer<Atomic<UInt64>>
+        private let shares: Int
+        private var doneWord: Int { shares * Self.step }
+        private var openedWord: Int { (shares + 1) * Self.step }
         /// Pieces of the job.
         private let pieces = Atomic<Int>(0)
         private let sleepers = Atomic<Int>(0)
@@ -36,35 +37,34 @@ extension ComputeTeam {
         private let lock = NSCondition()
         private var body: (Int, Int) -> Void = State.nothing
 
-        /// `threads`: those that have a share; others may help them.
+        /// `threads`: those that have a share, from 17 on together with others; any may help.
         init(threads: Int = 1) {
-            self.threads = threads
-            shares = .allocate(capacity: threads * Self.step)
-            for i in 0..<threads * Self.step { (shares + i).initialize(to: Atomic(0)) }
+            shares = min(threads, Self.mostShares)
+            let count = (shares + 2) * Self.step
+            words = .allocate(capacity: count)
+            for i in 0..<count { (words + i).initialize(to: Atomic(0)) }
         }
 
         deinit {
-            shares.deinitialize(count: threads * Self.step)
-            shares.deallocate()
+            words.deinitialize(count: (shares + 2) * Self.step)
+            words.deallocate()
         }
 
         /// Offers a job.
         func open(_ count: Int, _ body: @escaping (Int, Int) -> Void) {
             precondition(count <= Self.mostPieces, "more pieces than a share's word can count")
             self.body = body
-            done.store(0, ordering: .relaxed)
+            words[doneWord].store(0, ordering: .relaxed)
             pieces.store(count, ordering: .relaxed)
-            let job = (opened.load(ordering: .relaxed) &+ 1) & 0xffff_ffff
-            for thread in 0..<threads {
-                let (first, end) = (
-                    thread * count / threads, (thread + 1) * count / threads
-                )
-                shares[thread * Self.step].store(
+            let job = (words[openedWord].load(ordering: .relaxed) &+ 1) & 0xffff_ffff
+            for share in 0..<shares {
+                let (first, end) = (share * count / shares, (share + 1) * count / shares)
+                words[share * Self.step].store(
                     job << 32 | UInt64(end) << 16 | UInt64(first), ordering: .releasing)
             }
             // In one order with `sleepers`: either a thread sees the job before it sleeps, or it is
             // seen asleep here.
-            opened.store(job, ordering: .sequentiallyConsistent)
+            words[openedWord].store(job, ordering: .sequentiallyConsistent)
             if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeAll() }
         }
 
@@ -79,17 +79,23 @@ extension ComputeTeam {
             var own = 0
             // Read once for each job: threads would count its references one after the other.
             var (job, work): (UInt64?, (Int, Int) -> Void) = (nil, State.nothing)
-            for offset in 0..<threads {
-                let share = (thread + offset) % threads
+            for offset in 0..<shares {
+                let share = (thread + offset) % shares
+                // A job cannot end before they are counted, so that all are of one job.
+                var (count, all) = (0, 0)
                 while let claim = claim(of: share, fromEnd: offset > 0) {
-                    let all = pieces.load(ordering: .relaxed)
+                    all = pieces.load(ordering: .relaxed)
                     if claim.job != job { (job, work) = (claim.job, body) }
                     work(claim.piece, thread)
-                    own += 1
-                    let count = done.add(1, ordering: .sequentiallyConsistent).newValue
-                    if count == all, callerSleeps.load(ordering: .sequentiallyConsistent) {
-                        wakeAll()
-                    }
+                    count += 1
+                }
+                if count == 0 { continue }
+                own += count
+                let done = words[doneWord].add(
+                    UInt64(count), ordering: .sequentiallyConsistent
+                ).newValue
+                if done == UInt64(all), callerSleeps.load(ordering: .sequentiallyConsistent) {
+                    wakeAll()
                 }
             }
             return own
@@ -97,11 +103,11 @@ extension ComputeTeam {
 
         /// The next piece of a share; nil: none is left.
         private func claim(of share: Int, fromEnd: Bool) -> (piece: Int, job: UInt64)? {
-            var word = shares[share * Self.step].load(ordering: .acquiring)
+            var word = words[share * Self.step].load(ordering: .acquiring)
             while true {
                 let (first, end) = (word & 0xffff, word >> 16 & 0xffff)
                 if first >= end { return nil }
-                let (claimed, found) = shares[share * Self.step].compareExchange(
+                let (claimed, found) = words[share * Self.step].compareExchange(
                     expected: word, desired: fromEnd ? word - 1 << 16 : word + 1,
                     ordering: .acquiringAndReleasing)
                 if claimed { return (Int(fromEnd ? end - 1 : first), word >> 32) }
@@ -111,9 +117,9 @@ extension ComputeTeam {
 
         /// Waits some microseconds for the pieces that others have claimed; the first thread calls it.
         func looksDone(_ pieces: Int) -> Bool {
-            var part = Ahead.Part(ahead, thread: 0, of: threads)
+            var part = Ahead.Part(ahead, thread: 0, of: shares)
             for _ in 0..<Self.looks {
-                if done.load(ordering: .acquiring) == pieces { return true }
+                if words[doneWord].load(ordering: .acquiring) == UInt64(pieces) { return true }
                 part.fetchOrPause()
             }
             return false
@@ -124,7 +130,9 @@ extension ComputeTeam {
             // The thread with the last piece may need this processor.
             lock.lock()
             callerSleeps.store(true, ordering: .sequentiallyConsistent)
-            while done.load(ordering: .sequentiallyConsistent) != pieces { lock.wait() }
+            while words[doneWord].load(ordering: .sequentiallyConsistent) != UInt64(pieces) {
+                lock.wait()
+            }
             callerSleeps.store(false, ordering: .relaxed)
             lock.unlock()
         }
@@ -132,7 +140,7 @@ extension ComputeTeam {
         /// A thread's loop.
         func work(as thread: Int) {
             while !isStopped.load(ordering: .acquiring) {
-                let job = opened.load(ordering: .acquiring)
+                let job = words[openedWord].load(ordering: .acquiring)
                 help(as: thread)
                 waitForJob(after: job, as: thread)
             }
@@ -141,14 +149,14 @@ extension ComputeTeam {
 
         /// Waits for another job than `job`, all of whose pieces are claimed.
         private func waitForJob(after job: UInt64, as thread: Int) {
-            var part = Ahead.Part(ahead, thread: thread, of: threads)
+            var part = Ahead.Part(ahead, thread: thread % shares, of: shares)
             for _ in 0..<Self.looks {
-                if opened.load(ordering: .relaxed) != job { return }
+                if words[openedWord].load(ordering: .relaxed) != job { return }
                 part.fetchOrPause()
             }
             lock.lock()
             sleepers.add(1, ordering: .sequentiallyConsistent)
-            while opened.load(ordering: .sequentiallyConsistent) == job,
+            while words[openedWord].load(ordering: .sequentiallyConsistent) == job,
                 !isStopped.load(ordering: .sequentiallyConsistent)
             {
                 lock.wait()

@@ -63,10 +63,11 @@ package final class ComputeTeam {
     /// of their shares.
     ///
     /// - Parameters:
-    ///   - first: memory of which each member's share is that of its pieces; nothing is read.
+    ///   - first: memory of which each member's share is that of its pieces; nothing is read. nil: no
+    ///     memory.
     ///   - second: memory that is read piece by piece beside `first`.
     package func announce(
-        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer? = nil
+        _ first: UnsafeRawBufferPointer?, _ second: UnsafeRawBufferPointer? = nil
     ) {
         if threadCount > 1 { state.ahead.set(first, second) }
     }

@@ -5,8 +5,8 @@ package struct MachineOptions: OptionTable {
     package let threads = Option.threads(in: .machine)
     package let weights = Option<ResidenceChoice>(
         "weights", .choice, default: "auto", in: .machine,
-        "keep the frozen weights in memory as fp32, or convert them layer by layer from the file; "
-            + "auto: in memory if they fit")
+        "keep the frozen weights in memory as --compute multiplies them, or convert them layer by layer "
+            + "from the file; auto: in memory if they fit")
     package let gradientCheckpointing = Option.flag(
         "gradient-checkpointing", in: .run,
         "recompute activations instead of keeping them: less memory, slower")

@@ -10,7 +10,7 @@ import Testing
     func pieces(threads: Int) {
         let team = ComputeTeam(threadCount: threads)
         #expect(team.threadCount == threads)
-        // The last one takes several tickets.
+        // The last one takes several jobs.
         for pieces in [0, 1, 2, 7, 64, 1000, 65_535, 150_001] {
             let counts = UnsafeMutablePointer<Int>.allocate(capacity: max(1, pieces))
             defer { counts.deallocate() }
@@ -47,10 +47,18 @@ import Testing
         let order = UnsafeMutablePointer<Int>.allocate(capacity: 8)
         defer { order.deallocate() }
         let count = Atomic<Int>(0)
+        let callerBegan = Atomic<Bool>(false)
         let deadline = ContinuousClock.now + Self.patience
-        // The caller keeps its first piece until the other thread has done all others.
+        // The caller keeps its first piece until the other thread has done all others, which begins
+        // when the caller has it.
         team.run(8) { piece, thread in
+            if thread == 1 {
+                while !callerBegan.load(ordering: .acquiring), ContinuousClock.now < deadline {
+                    Self.sleep(.microseconds(100))
+                }
+            }
             if thread == 0 {
+                callerBegan.store(true, ordering: .releasing)
                 while count.load(ordering: .acquiring) < 7, ContinuousClock.now < deadline {
                     Self.sleep(.microseconds(100))
                 }
