@@ -10,7 +10,7 @@ struct RowProducts {
     typealias Request = (module: TargetModule, out: UnsafeMutablePointer<Float>)
 
     struct Product {
-        /// Of the first run; weight and bias are the same in all runs.
+        /// The first run's; weight and bias are the same in all runs.
         let projection: GenerationProjection
         let out: UnsafeMutablePointer<Float>
         /// Its parts in `parts`.
