@@ -102,6 +102,7 @@ let testTargets: [Target] = [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
             "SkeinNetwork", "SkeinRows", "SkeinJSON",
         ], loops: true),
+    tests(of: "Simulation", ["SkeinTraining"], loops: true),
     tests(
         of: "Commands",
         [
@@ -200,6 +201,14 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
                 "SkeinCoordination", "SkeinNetwork", "SkeinRows", "SkeinJSON",
+            ]),
+        // For skein-lab and tests; its model is the tests' tiny one.
+        room(
+            "Simulation",
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining",
+                "SkeinCoordination", "SkeinNetwork", "SkeinRows", "SkeinJSON", "SkeinCluster",
+                "SkeinTestSupport",
             ]),
         room(
             "",

@@ -12,6 +12,14 @@ package struct CoordinatorNetwork: Sendable {
     package let address: String
     /// Ends the network's thread.
     let endThread: @Sendable () -> Void
+
+    package init(
+        shellHandle: ShellHandle, inbox: RunInbox, address: String,
+        endThread: @escaping @Sendable () -> Void
+    ) {
+        (self.shellHandle, self.inbox) = (shellHandle, inbox)
+        (self.address, self.endThread) = (address, endThread)
+    }
 }
 
 extension CoordinatorNetwork {

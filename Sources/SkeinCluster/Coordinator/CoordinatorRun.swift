@@ -48,6 +48,18 @@ package struct CoordinatorRun: Sendable {
     let samples: SampleSource
     var board = RunBoard()
 
+    /// Puts together what stands.
+    package init(
+        job: TrainingJob, directory: RunDirectory, network: CoordinatorNetwork,
+        options: CoordinatorOptions, ownIncarnation: [UInt8] = [],
+        settings: LoopSettings = LoopSettings(), log: Log, samples: SampleSource,
+        board: RunBoard = RunBoard()
+    ) {
+        (self.job, self.directory, self.network) = (job, directory, network)
+        (self.options, self.ownIncarnation, self.settings) = (options, ownIncarnation, settings)
+        (self.log, self.samples, self.board) = (log, samples, board)
+    }
+
     /// The bound address, `HOST:PORT`.
     package var address: String { network.address }
 }
@@ -192,7 +204,7 @@ extension CoordinatorRun {
     ///   - shouldStop: as `run` has it.
     /// - Returns: how the run ended.
     /// - Throws: as `run`.
-    func train(
+    package func train(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {

@@ -9,25 +9,25 @@ import SkeinTraining
 ///
 /// Lives on the event loop's thread and computes nothing. The state decides; results are checked on
 /// the training loop's thread, which reaches this through `ShellHandle`.
-final class CoordinatorShell {
+package final class CoordinatorShell {
     let loop: any Clock & Network
     let inbox: RunInbox
-    let identity: RunIdentity
+    package let identity: RunIdentity
     let options: CoordinatorOptions
     let counts: ShellCounts
     let log: Log
     private let randomness: Randomness
 
-    private(set) var state: CoordinatorState
-    var peers: [PeerID: Peer] = [:] {
+    package private(set) var state: CoordinatorState
+    package internal(set) var peers: [PeerID: Peer] = [:] {
         didSet { counts.setConnections(peers.count) }
     }
     var round: RoundWork?
     var publication: ParameterPublication?
     /// Which of it goes to whom, and which leases wait for it.
-    var parameterQueue = ParameterQueue()
+    package internal(set) var parameterQueue = ParameterQueue()
     /// Complete results that wait for their check or for an answer, at most one for each lease.
-    var parked: [PeerID: [WorkKey: ReceivedResult]] = [:]
+    package internal(set) var parked: [PeerID: [WorkKey: ReceivedResult]] = [:]
     /// Limits the lines about peers that never proved the token: there can be any number of these.
     var strangerLines = LineRate(
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
@@ -48,18 +48,18 @@ final class CoordinatorShell {
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
     /// This shell for other threads; set by its creator.
-    var desk: Confined<CoordinatorShell>?
+    package var desk: Confined<CoordinatorShell>?
     /// Connections for which there are descriptors.
     var connectionRoom = Limits.openFiles - Limits.otherFiles
     /// Set once the run is over: no more peers are let in.
-    private(set) var farewell: Leave?
+    package private(set) var farewell: Leave?
     private var port: (any ListeningPort)?
     /// Peers that have not proved the token.
     var strangers = StrangerQueue()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
 
-    init(
+    package init(
         loop: any Clock & Network, inbox: RunInbox, identity: RunIdentity,
         options: CoordinatorOptions, settings: CoordinatorSettings, counts: ShellCounts, log: Log,
         randomness: Randomness = .system
@@ -80,7 +80,7 @@ final class CoordinatorShell {
     }
 
     /// Time since this coordinator began, as the state is told it.
-    var now: Duration { loop.now - start }
+    package var now: Duration { loop.now - start }
     /// The same, at this very moment.
     var sinceStart: Duration { loop.moment - start }
 
@@ -88,7 +88,8 @@ final class CoordinatorShell {
     ///
     /// - Returns: the address that was bound.
     /// - Throws: `SocketError.portInUse`, `.cannotListen`, `.tokenRequired`.
-    func listen(on addresses: [SocketAddress], name: NetworkAddress) throws -> SocketAddress {
+    package func listen(on addresses: [SocketAddress], name: NetworkAddress) throws -> SocketAddress
+    {
         let port = try loop.listen(on: addresses, name: name) { [weak self] link in
             self?.accept(link)
         }
@@ -156,7 +157,7 @@ final class CoordinatorShell {
     private var pendingEvents: [CoordinatorState.Event] = []
     /// Called with each event and its directives before they are carried out: the simulation keeps
     /// books of its own.
-    var witness: ((CoordinatorState.Event, [CoordinatorState.Directive]) -> Void)?
+    package var witness: ((CoordinatorState.Event, [CoordinatorState.Directive]) -> Void)?
     /// The traffic of connections that have closed.
     private var pastTraffic = Traffic()
 

@@ -2,8 +2,8 @@ import SkeinCoordination
 import SkeinNetwork
 
 /// One connection of a coordinator. Lives on the loop's thread.
-final class Peer {
-    enum Stage: String {
+package final class Peer {
+    package enum Stage: String {
         /// It has not yet proved the token.
         case greeting
         /// It has proved the token and prepares its model.
@@ -15,11 +15,11 @@ final class Peer {
         case leaving
     }
 
-    let id: PeerID
+    package let id: PeerID
     let address: String
-    var connection: Connection?
+    package internal(set) var connection: Connection?
     var handshake: CoordinatorHandshake
-    var stage = Stage.greeting
+    package internal(set) var stage = Stage.greeting
     var hello: Hello?
     /// Whether it has proved that it knows the token.
     var isKnown = false
@@ -31,14 +31,14 @@ final class Peer {
     /// While it prepares: bytes of its model done so far, as it last said.
     var preparedBytes: UInt64 = 0
     /// Which attempt at each piece of the open round it was leased.
-    var attempts: [WorkKey: UInt32] = [:]
+    package internal(set) var attempts: [WorkKey: UInt32] = [:]
     /// Bytes that its connection had carried at the last heartbeat.
     var bytesMoved: UInt64 = 0
 
     /// Whether it has said that it leaves.
     var saidGoodbye = false
 
-    var name: String { hello?.name ?? "" }
+    package var name: String { hello?.name ?? "" }
 
     /// Its name in the log; of a stranger, only the address can be believed.
     var title: String { isKnown ? "\(name) (\(address))" : address }

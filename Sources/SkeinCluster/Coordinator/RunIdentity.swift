@@ -7,13 +7,13 @@ import SkeinTraining
 
 /// What a coordinator tells every worker about its run, and the model's bytes for those without.
 package struct RunIdentity: Sendable {
-    let offer: Offer
+    package let offer: Offer
     /// The most bytes of a packed gradient of this run.
-    let mostGradientBytes: Int
+    package let mostGradientBytes: Int
     /// The most bytes of packed parameters of this run.
-    let mostParameterBytes: Int
+    package let mostParameterBytes: Int
     /// The most bytes of a message that rebuilds a state; 0 without local steps.
-    let mostReplayBytes: Int
+    package let mostReplayBytes: Int
     private let files: [ModelFiles.SourceFile]
 
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
@@ -28,7 +28,7 @@ package struct RunIdentity: Sendable {
     /// `local` is that of a run with local steps; `comparesAnswers` of one with pairs of answers.
     ///
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
-    init(
+    package init(
         offer: Offer, parameterCount: Int, codec: GradientCodec, local: LocalBounds?,
         comparesAnswers: Bool = false, files: [ModelFiles.SourceFile] = []
     ) throws {
@@ -81,7 +81,7 @@ package struct RunIdentity: Sendable {
     ///   - term: of the run's directory.
     ///   - start: 16 random bytes of this start of the coordinator.
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
-    init(job: TrainingJob, term: UInt32, start: [UInt8]) throws {
+    package init(job: TrainingJob, term: UInt32, start: [UInt8]) throws {
         let files = job.model.files
         let run = job.runFile
         let offer = Offer(

@@ -6,7 +6,7 @@ import SkeinTraining
 ///
 /// Holds at most the results of one round: for each piece the coordinator's state lets through one
 /// result at a time.
-final class RunInbox: Sendable {
+package final class RunInbox: Sendable {
     enum Item: Sendable {
         /// A result to unpack and check.
         case check(ReceivedResult)
@@ -33,7 +33,7 @@ final class RunInbox: Sendable {
     private let wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)?
 
     /// - Parameter wait: for use where both threads are one, as in a simulation.
-    init(wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)? = nil) {
+    package init(wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)? = nil) {
         self.wait = wait
     }
 

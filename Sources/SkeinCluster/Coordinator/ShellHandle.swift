@@ -3,9 +3,13 @@ import SkeinNetwork
 import Synchronization
 
 /// What the training loop's thread asks of the network's thread.
-struct ShellHandle: Sendable {
+package struct ShellHandle: Sendable {
     let shell: Confined<CoordinatorShell>
     let counts: ShellCounts
+
+    package init(shell: Confined<CoordinatorShell>, counts: ShellCounts) {
+        (self.shell, self.counts) = (shell, counts)
+    }
 
     /// Workers that have joined.
     var memberCount: Int { counts.members }
@@ -74,7 +78,7 @@ struct ShellHandle: Sendable {
         }
     }
 
-    func finish(_ leave: Leave) {
+    package func finish(_ leave: Leave) {
         shell.post { $0.finish(leave) }
     }
 }
@@ -86,10 +90,12 @@ struct Traffic: Sendable {
 }
 
 /// Numbers that the network's thread writes and the training loop's reads.
-final class ShellCounts: Sendable {
+package final class ShellCounts: Sendable {
     private let memberCount = Atomic<Int>(0)
     private let missingCount = Atomic<Int>(0)
     private let connectionCount = Atomic<Int>(0)
+
+    package init() {}
 
     var members: Int { memberCount.load(ordering: .relaxed) }
 
@@ -97,7 +103,7 @@ final class ShellCounts: Sendable {
     var missing: Int { missingCount.load(ordering: .relaxed) }
 
     /// Connections of any kind.
-    var connections: Int { connectionCount.load(ordering: .relaxed) }
+    package var connections: Int { connectionCount.load(ordering: .relaxed) }
 
     func setConnections(_ count: Int) {
         connectionCount.store(count, ordering: .relaxed)

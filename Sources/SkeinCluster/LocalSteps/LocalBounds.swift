@@ -3,20 +3,20 @@ import SkeinModels
 import SkeinTraining
 
 /// The longest messages of a run with local steps; both sides derive them from the configuration.
-struct LocalBounds: Sendable {
+package struct LocalBounds: Sendable {
     /// The payload of a result: a change and a state.
-    let resultBytes: Int
+    package let resultBytes: Int
     /// The payload of parameters.
     let parameterBytes: Int
     /// A message that rebuilds a state.
-    let replayBytes: Int
+    package let replayBytes: Int
     /// All averages since the last round that was saved.
     let averageBytes: Int
     /// The most of a message that rebuilds a state, besides rows.
     let replayBytesWithoutRows: Int
 
     /// Those of a job; nil if it has no local steps.
-    init?(_ job: TrainingJob) {
+    package init?(_ job: TrainingJob) {
         guard let settings = job.local else { return nil }
         self.init(settings, job.configuration, count: job.shape.layout.count)
     }
@@ -25,7 +25,7 @@ struct LocalBounds: Sendable {
     ///   - settings: of the run.
     ///   - configuration: of the run.
     ///   - count: parameters of the adapter.
-    init(_ settings: LocalSettings, _ configuration: TrainingConfiguration, count: Int) {
+    package init(_ settings: LocalSettings, _ configuration: TrainingConfiguration, count: Int) {
         let change = settings.codec.mostPackedBytes(count: count)
         let state = LocalState.mostPackedBytes(count: count)
         let coding = ParameterCoding(settings, count: count)

@@ -2,7 +2,7 @@ import SkeinBasics
 
 /// The payload of a RESULT of local steps: the name of the state (32 bytes), the length of the coded
 /// change (u32), the change, and the state if it was asked for.
-struct LocalPayload: Sendable, Equatable {
+package struct LocalPayload: Sendable, Equatable {
     /// SHA-256 of the state after the round.
     var name: [UInt8]
     var change: [UInt8]
@@ -11,7 +11,7 @@ struct LocalPayload: Sendable, Equatable {
 
     static let headByteCount = 32 + 4
 
-    init(name: [UInt8], change: [UInt8], state: [UInt8]) {
+    package init(name: [UInt8], change: [UInt8], state: [UInt8]) {
         self.name = name
         self.change = change
         self.state = state
@@ -28,7 +28,7 @@ struct LocalPayload: Sendable, Equatable {
         state = Array(bytes[end...])
     }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let length = (0..<4).map { UInt8(truncatingIfNeeded: change.count >> (8 * $0)) }
         return name + length + change + state
     }

@@ -1,7 +1,7 @@
 import SkeinTraining
 
 /// What workers have as parameters, and how a difference leads from one version to the next.
-enum ParameterCoding: Sendable {
+package enum ParameterCoding: Sendable {
     /// The adapter's; a difference is the XOR of two versions.
     case exact(count: Int)
     /// The vectors of a run with local steps: the adapter's, then its outer momentum. A difference
@@ -11,7 +11,7 @@ enum ParameterCoding: Sendable {
     /// - Parameters:
     ///   - local: of a run with local steps.
     ///   - count: parameters of the adapter.
-    init(_ local: LocalSettings?, count: Int) {
+    package init(_ local: LocalSettings?, count: Int) {
         self = local.map { .outer(count: count, $0.codec, $0.outer) } ?? .exact(count: count)
     }
 

@@ -22,7 +22,7 @@ extension LocalWork {
     var sizes: [[Int]] { steps.map { $0.map(\.count) } }
 
     /// Work whose rows have come in order: as many as `sizes` say.
-    init(
+    package init(
         round: Int, worker: Int, stepsDone: Int, scheduledSteps: Int, rows: [TokenizedRow],
         sizes: [[Int]]
     ) {
@@ -60,7 +60,7 @@ extension StateReplay {
     ///   - check: refuses rows that the model cannot compute.
     /// - Returns: what the engine computes again.
     /// - Throws: `CodecError`; what `check` throws.
-    func replay(count: Int, check: ([Row]) throws -> [TokenizedRow]) throws -> LocalReplay {
+    package func replay(count: Int, check: ([Row]) throws -> [TokenizedRow]) throws -> LocalReplay {
         // More than any run has, and far from where counting on would overflow.
         guard stepsDone <= 1 << 48, scheduledSteps <= 1 << 48 else {
             throw CodecError.wrongCount(
@@ -85,5 +85,5 @@ extension StateReplay {
             })
     }
 
-    typealias Row = LeaseGrant.Row
+    package typealias Row = LeaseGrant.Row
 }

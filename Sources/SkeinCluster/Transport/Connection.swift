@@ -10,6 +10,11 @@ import SkeinNetwork
 /// Until the peer is known (`authenticate`), 4 KiB are read at a time, and no frame longer than a
 /// greeting is accepted.
 package final class Connection {
+    /// How long a last message may take to be sent.
+    package static let flushPatience = Limits.flush
+    /// The most that is read at once.
+    package static let readBytes = Limits.readBytes
+
     let link: any Link
     private let loop: any Clock
 
@@ -93,7 +98,7 @@ package final class Connection {
     }
 
     /// Bytes for the peer that the system has not taken yet.
-    var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
+    package var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
     /// Bytes of memory for the peer that no other connection shares.
     var ownPendingBytes: Int { outbound.ownBytes + (frame?.ownBytes ?? 0) }

@@ -4,7 +4,7 @@ import SkeinNetwork
 ///
 /// `SocketLink` is a socket. The tests' simulation has links that are slow, are cut or go dead when
 /// a seed says so. A link belongs to its loop's thread.
-protocol Link: AnyObject {
+package protocol Link: AnyObject {
     /// The peer's address, for people.
     var peerName: String { get }
 

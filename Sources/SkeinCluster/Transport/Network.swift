@@ -6,7 +6,7 @@ import SkeinNetwork
 ///
 /// `EventLoop` is the system's network. Everything but the closures of `lookUp` belongs to the
 /// loop's thread.
-protocol Network: AnyObject {
+package protocol Network: AnyObject {
     /// Listens on the first of `addresses` that is available, and calls `accept` for every peer.
     ///
     /// - Throws: `SocketError.portInUse`, `.cannotListen`.
@@ -29,7 +29,7 @@ protocol Network: AnyObject {
 }
 
 /// A port that peers dial.
-protocol ListeningPort: AnyObject {
+package protocol ListeningPort: AnyObject {
     /// The address that it listens on, with the port that the system picked.
     var address: SocketAddress { get }
 
@@ -38,7 +38,7 @@ protocol ListeningPort: AnyObject {
 }
 
 /// One attempt to reach a peer.
-protocol Attempt: AnyObject {
+package protocol Attempt: AnyObject {
     /// Gives up without calling `finish`.
     func cancel()
 }
@@ -48,7 +48,7 @@ extension Listener: ListeningPort {}
 extension Dial: Attempt {}
 
 extension EventLoop: Network {
-    func listen(
+    package func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
     ) throws(SocketError) -> any ListeningPort {
         try Listener(on: addresses, name: name, loop: self) { [unowned self] socket in
@@ -56,7 +56,7 @@ extension EventLoop: Network {
         }
     }
 
-    func dial(
+    package func dial(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
         finish: @escaping (Result<any Link, SocketError>) -> Void
     ) -> any Attempt {
@@ -65,7 +65,7 @@ extension EventLoop: Network {
         }
     }
 
-    func lookUp(
+    package func lookUp(
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
     ) {

@@ -27,9 +27,13 @@ package enum SystemRandomness {
 }
 
 /// Where a shell gets its random bytes: the system, or the seed of a simulation.
-struct Randomness: Sendable {
+package struct Randomness: Sendable {
     /// Returns that many random bytes.
     let bytes: @Sendable (Int) throws(SocketError) -> [UInt8]
+
+    package init(bytes: @escaping @Sendable (Int) throws(SocketError) -> [UInt8]) {
+        self.bytes = bytes
+    }
 
     static let system = Randomness(bytes: SystemRandomness.bytes)
 

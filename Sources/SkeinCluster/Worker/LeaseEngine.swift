@@ -6,7 +6,7 @@ import SkeinTraining
 ///
 /// `ModelEngine` is the real one; the tests' simulation has one without a model. If the worker
 /// finds another run at the same address, it closes the engine and makes a new one.
-protocol LeaseEngine: AnyObject, Sendable {
+package protocol LeaseEngine: AnyObject, Sendable {
     var dataDigest: [UInt8] { get }
     /// This digests the options, and all values, as the worker has read and resolved them.
     var configurationDigest: [UInt8] { get }
@@ -62,15 +62,19 @@ extension LeaseEngine {
 }
 
 /// The outcome of preparing for an offer.
-struct LoadedEngine: Sendable {
+package struct LoadedEngine: Sendable {
     let modelDigest: [UInt8]
     /// nil: the model is not the run's.
     let engine: (any LeaseEngine)?
+
+    package init(modelDigest: [UInt8], engine: (any LeaseEngine)?) {
+        (self.modelDigest, self.engine) = (modelDigest, engine)
+    }
 }
 
 /// Prepares a worker for an offer while the network's thread goes on. `ModelLoading` is the real
 /// one.
-protocol EngineLoading: AnyObject, Sendable {
+package protocol EngineLoading: AnyObject, Sendable {
     /// How much of the model is done.
     var progress: PreparationProgress { get }
 
@@ -99,10 +103,10 @@ protocol EngineLoading: AnyObject, Sendable {
 }
 
 /// A lease on its way to a compute thread.
-struct LeaseJob: Sendable {
-    let lease: LeaseGrant
+package struct LeaseJob: Sendable {
+    package let lease: LeaseGrant
     /// The start of the coordinator that gave it: `Offer.start`.
-    let start: [UInt8]
+    package let start: [UInt8]
     /// Lets the network's thread follow and abandon it.
-    let progress = PassProgress()
+    package let progress = PassProgress()
 }

@@ -113,10 +113,12 @@ final class ModelLoading: EngineLoading {
 
 /// How much of a model a worker has prepared, and whether it is still wanted. The threads that
 /// fetch, hash and load count; the network's thread reads.
-final class PreparationProgress: Sendable {
+package final class PreparationProgress: Sendable {
     private let count = Atomic<UInt64>(0)
     private let stopped = Atomic<Bool>(false)
     private let waiting = Atomic<Bool>(false)
+
+    package init() {}
 
     /// Bytes fetched, hashed and loaded so far; each counts once for each of these.
     var bytes: UInt64 { count.load(ordering: .relaxed) }
@@ -130,10 +132,10 @@ final class PreparationProgress: Sendable {
         set { waiting.store(newValue, ordering: .relaxed) }
     }
 
-    func stop() { stopped.store(true, ordering: .relaxed) }
+    package func stop() { stopped.store(true, ordering: .relaxed) }
 
     /// - Returns: whether to go on.
-    func add(_ bytes: Int) -> Bool {
+    package func add(_ bytes: Int) -> Bool {
         count.wrappingAdd(UInt64(max(0, bytes)), ordering: .relaxed)
         return !isStopped
     }

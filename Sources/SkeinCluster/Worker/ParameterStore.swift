@@ -7,9 +7,9 @@ import SkeinTraining
 /// Updates arrive on the network's thread, which must not compute; the first compute thread that
 /// needs a version unpacks it. Until then they are held packed: a snapshot replaces all before it,
 /// and differences are held while they are together no longer than a snapshot.
-final class ParameterStore: Sendable {
+package final class ParameterStore: Sendable {
     /// The outcome of asking for a version.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case parameters([Float])
         /// The update that leads there cannot be used, or led to other parameters than those that
         /// the lease names; ask for the version in full.
@@ -57,7 +57,7 @@ final class ParameterStore: Sendable {
     let coding: ParameterCoding
     private let state = Condition(State())
 
-    init(_ coding: ParameterCoding) {
+    package init(_ coding: ParameterCoding) {
         self.coding = coding
     }
 
@@ -77,7 +77,7 @@ final class ParameterStore: Sendable {
 
     /// Bytes held: parameters, and updates not yet unpacked. At most three snapshots, one of them
     /// unpacked; for a moment there is also the result of an unpacking.
-    var heldBytes: Int {
+    package var heldBytes: Int {
         state.change(waking: false) { state in
             4 * state.values.count + (state.unpacking?.payload.count ?? 0)
                 + state.pending.reduce(0) { $0 + $1.payload.count }
@@ -115,12 +115,12 @@ final class ParameterStore: Sendable {
     }
 
     /// Makes all waiting threads check again whether their work is still wanted.
-    func wake() {
+    package func wake() {
         state.change { _ in }
     }
 
     /// Ends all waiting.
-    func close() {
+    package func close() {
         state.change { $0.isClosed = true }
     }
 
@@ -137,7 +137,7 @@ final class ParameterStore: Sendable {
 
     /// The same as `parameters`, but nil where that would block. For a simulation, whose one thread
     /// must not.
-    func parametersNow(of job: LeaseJob, isAbandoned: () -> Bool) -> Answer? {
+    package func parametersNow(of job: LeaseJob, isAbandoned: () -> Bool) -> Answer? {
         let version = job.lease.parameterVersion
         while true {
             let turn = state.change(waking: false) { state in

@@ -118,7 +118,7 @@ package enum WorkerNode {
 }
 
 /// A worker's options, resolved.
-struct WorkerSetup: Sendable {
+package struct WorkerSetup: Sendable {
     let coordinator: NetworkAddress
     /// The coordinator's addresses, as resolved at the start.
     let addresses: [SocketAddress]
@@ -140,7 +140,7 @@ struct WorkerSetup: Sendable {
     /// Asks the name server.
     ///
     /// - Throws: `NodeError`.
-    init(
+    package init(
         _ options: WorkerOptions, version: String,
         resolve: (@Sendable (NetworkAddress) throws -> [SocketAddress])? = nil,
         residentBytes: @escaping @Sendable () -> UInt64? = { ProcessFigures.residentBytes },

@@ -8,7 +8,7 @@ import SkeinTensors
 ///
 /// Lives on the event loop's thread, which computes nothing and so sends heartbeats whatever the
 /// compute threads do.
-final class WorkerShell {
+package final class WorkerShell {
     let loop: any Clock & Network
     let setup: WorkerSetup
     let log: Log
@@ -16,32 +16,32 @@ final class WorkerShell {
     /// Prepares this worker for an offer.
     let makeLoading: (Offer) -> any EngineLoading
     /// The end of this worker, for the thread that waits for it.
-    let ending: Promise<Result<WorkerState.Ending, any Error>>
+    package let ending: Promise<Result<WorkerState.Ending, any Error>>
 
-    var state: WorkerState
-    var connection: Connection?
+    package internal(set) var state: WorkerState
+    package internal(set) var connection: Connection?
     var handshake: WorkerHandshake?
     /// The current connection's offer.
     var offer: Offer?
     var loading: (any EngineLoading)?
-    var engine: (any LeaseEngine)?
+    package internal(set) var engine: (any LeaseEngine)?
     /// Leases not yet forgotten.
-    var leases: [WorkKey: LeaseGrant] = [:]
+    package internal(set) var leases: [WorkKey: LeaseGrant] = [:]
     /// Those of them that came over the current connection.
     var leasedHere: Set<WorkKey> = []
     /// Results that wait for an answer.
-    var results: [WorkKey: WorkResult] = [:]
+    package internal(set) var results: [WorkKey: WorkResult] = [:]
     /// What loading has thrown last.
     var loadingError: (any Error)?
     /// What each thread computes, and what it made last.
     var running: [Int: LeaseJob] = [:]
     var made: [Int: WorkResult] = [:]
     /// This shell for other threads; set by its creator.
-    var desk: Confined<WorkerShell>?
+    package var desk: Confined<WorkerShell>?
     /// SHA-256 of the model that this worker has; nil until it has one.
     var modelDigest: [UInt8]?
     /// Whether the log has the line that this worker is ready.
-    var hasToldReady = false
+    package var hasToldReady = false
     /// How often this side sends a heartbeat; the coordinator decides.
     var heartbeat = Duration.milliseconds(500)
     /// Connections so far: callbacks of earlier ones are ignored.
@@ -59,9 +59,9 @@ final class WorkerShell {
     private var bytesHeard: ContinuousClock.Instant
     private var pendingEvents: [WorkerState.Event] = []
     /// See `CoordinatorShell.witness`.
-    var witness: ((WorkerState.Event, [WorkerState.Directive]) -> Void)?
+    package var witness: ((WorkerState.Event, [WorkerState.Directive]) -> Void)?
 
-    init(
+    package init(
         loop: any Clock & Network, setup: WorkerSetup, log: Log,
         ending: Promise<Result<WorkerState.Ending, any Error>>, randomness: Randomness = .system,
         makeLoading: ((Offer) -> any EngineLoading)? = nil
@@ -86,17 +86,17 @@ final class WorkerShell {
     }
 
     /// Begins to dial.
-    func begin() {
+    package func begin() {
         beat()
         handle(.start)
     }
 
     /// Finishes what it computes, then ends.
-    func drain() {
+    package func drain() {
         handle(.drain)
     }
 
-    var now: Duration { loop.now - start }
+    package var now: Duration { loop.now - start }
 
     /// What this worker shows of itself.
     var view: ServiceReporter.View {

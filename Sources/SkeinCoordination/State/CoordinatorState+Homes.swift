@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// The process that has what a logical worker of a run with local steps starts its next round from:
 /// the one whose result of the last round was accepted.
-struct Home: Sendable {
-    let name: String
+package struct Home: Sendable {
+    package let name: String
     let incarnation: [UInt8]
 }
 

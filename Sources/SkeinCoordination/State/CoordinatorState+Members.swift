@@ -204,7 +204,7 @@ extension CoordinatorState {
 }
 
 /// A worker that has proved the token and prepares its model.
-struct Preparation: Sendable {
+package struct Preparation: Sendable {
     let peer: PeerID
     let name: String
     let address: String

@@ -11,11 +11,11 @@ package struct CoordinatorState: Sendable {
     // Internal, not private: the extensions in the files beside this one are parts of it.
     var clock: Duration
     var pending: [Directive] = []
-    var members = Membership()
-    var standings: [String: Standing] = [:]
-    var open: RoundState?
+    package internal(set) var members = Membership()
+    package internal(set) var standings: [String: Standing] = [:]
+    package internal(set) var open: RoundState?
     /// Who has the states of a run with local steps, by logical worker.
-    var homes: [Int: Home] = [:]
+    package internal(set) var homes: [Int: Home] = [:]
     var phase = RunPhase.starting
     var phaseSince: Duration
     package internal(set) var counters = RoundCounters()
@@ -30,7 +30,7 @@ package struct CoordinatorState: Sendable {
     /// Since when there are too few workers.
     var shortageSince: Duration?
     /// Workers that know the token and have not joined yet.
-    var preparations: [PeerID: Preparation] = [:]
+    package internal(set) var preparations: [PeerID: Preparation] = [:]
     /// How much of its model each worker had that left while it prepared: if it returns with as much,
     /// it has not got on.
     var preparedBefore: [String: UInt64] = [:]

@@ -27,11 +27,11 @@ struct Lease: Sendable {
 }
 
 /// A connected worker.
-struct Worker: Sendable {
+package struct Worker: Sendable {
     let peer: PeerID
     let member: Member
     /// Pieces that it computes at a time, 1 ... 1024.
-    let threads: Int
+    package let threads: Int
     var lastHeard: Duration
     var isSuspect = false
     var isDraining = false

@@ -1,7 +1,7 @@
 import SkeinBasics
 
 /// The workers that have joined, and which of them want work; every change costs O(1).
-struct Membership: Sendable {
+package struct Membership: Sendable {
     private var workers: [PeerID: Worker] = [:]
     private var byName: [String: PeerID] = [:]
     private(set) var all = PeerSet()
@@ -17,9 +17,9 @@ struct Membership: Sendable {
 
     var count: Int { all.count }
 
-    subscript(peer: PeerID) -> Worker? { workers[peer] }
+    package subscript(peer: PeerID) -> Worker? { workers[peer] }
 
-    subscript(name name: String) -> Worker? {
+    package subscript(name name: String) -> Worker? {
         byName[name].flatMap { workers[$0] }
     }
 

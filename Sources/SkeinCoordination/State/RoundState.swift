@@ -1,16 +1,16 @@
 import SkeinBasics
 
 /// A result that has arrived and is not answered.
-struct Claim: Sendable {
-    let peer: PeerID
-    let name: String
+package struct Claim: Sendable {
+    package let peer: PeerID
+    package let name: String
     let incarnation: [UInt8]
     let digest: [UInt8]
     let since: Duration
 }
 
 /// One piece of work of the open round.
-struct Piece: Sendable {
+package struct Piece: Sendable {
     enum Phase: Sendable { case open, checking, accepted }
 
     var phase = Phase.open
@@ -31,10 +31,10 @@ struct Piece: Sendable {
 }
 
 /// What only few pieces have.
-struct PieceHistory: Sendable {
+package struct PieceHistory: Sendable {
     var checking: Claim?
     /// In order of arrival, after the one that is being checked.
-    var waiting: [Claim] = []
+    package internal(set) var waiting: [Claim] = []
     /// Names whose results of it were not used: others go first.
     private(set) var avoided: [String] = []
     var doubtful: [(name: String, digest: [UInt8], detail: String)] = []
@@ -83,9 +83,9 @@ struct Dispute: Sendable {
 }
 
 /// The round that is being computed.
-struct RoundState: Sendable {
+package struct RoundState: Sendable {
     /// A piece at a worker.
-    struct Place: Sendable, Equatable {
+    package struct Place: Sendable, Equatable {
         let peer: PeerID
         let index: Int
     }
@@ -96,15 +96,15 @@ struct RoundState: Sendable {
     let meanCost: Double
     /// Whether there have been enough workers.
     var begun = false
-    private(set) var pieces: [Piece]
+    package private(set) var pieces: [Piece]
     /// By index; entries go when their piece is accepted.
-    var histories: [Int: PieceHistory] = [:]
+    package internal(set) var histories: [Int: PieceHistory] = [:]
     /// Results that have arrived and are not checked, over all workers.
-    var unchecked = 0
+    package internal(set) var unchecked = 0
     /// Finished results that their workers keep because there is no room here, the oldest first.
-    var postponed: [Place] = []
+    package internal(set) var postponed: [Place] = []
     /// Those of them that were asked for again and have not come, and since when: room is kept.
-    var recalled: [(place: Place, since: Duration)] = []
+    package internal(set) var recalled: [(place: Place, since: Duration)] = []
     /// Disputed pieces, by index.
     var disputes: [Int: Dispute] = [:]
     /// Ended disputes, by index.
@@ -127,7 +127,7 @@ struct RoundState: Sendable {
     var isComplete: Bool { remaining == 0 }
 
     /// Results that may wait for their check: each piece has at most two holders.
-    func room(_ settings: CoordinatorSettings) -> Int {
+    package func room(_ settings: CoordinatorSettings) -> Int {
         min(settings.maximumUnchecked, 2 * pieces.count + 2)
     }
 

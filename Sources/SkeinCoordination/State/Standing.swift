@@ -1,13 +1,13 @@
 import SkeinBasics
 
 /// What is remembered of a worker by its name, across connections.
-struct Standing: Sendable {
+package struct Standing: Sendable {
     /// Failures that count, for the cool-down; eight good results in a row clear them.
-    private(set) var failures = 0
+    package private(set) var failures = 0
     private var acceptedInARow = 0
     /// Connections lost with leases since the last good result.
     private var lostInARow = 0
-    private(set) var quarantinedUntil: Duration?
+    package private(set) var quarantinedUntil: Duration?
     private(set) var quarantineReason = ""
     private(set) var accepted = 0
     private(set) var refused = 0
@@ -96,7 +96,7 @@ struct Standing: Sendable {
         return coolDown
     }
 
-    func remainingQuarantine(now: Duration) -> Duration? {
+    package func remainingQuarantine(now: Duration) -> Duration? {
         guard let quarantinedUntil, quarantinedUntil > now else { return nil }
         return quarantinedUntil - now
     }

@@ -55,13 +55,13 @@ package struct WorkerState: Sendable {
     var versionNeeded: UInt64?
 
     var threads: [Slot?]
-    var queue: [(key: WorkKey, attempt: UInt32)] = []
+    package internal(set) var queue: [(key: WorkKey, attempt: UInt32)] = []
     /// Finished and unanswered, the oldest first.
     var finished: [WorkKey] = []
     /// The part of `finished` that READY has listed.
     var listed: [WorkKey] = []
     /// Cancelled before their leases came: small frames overtake.
-    var cancelledEarly: [WorkKey] = []
+    package internal(set) var cancelledEarly: [WorkKey] = []
     /// The round of the newest lease.
     var round: UInt64 = 0
 

@@ -47,7 +47,7 @@ package final class PassProgress: Sendable {
         partsDone.add(1, ordering: .relaxed)
     }
 
-    func begin(layers: Int) {
+    package func begin(layers: Int) {
         done.store(0, ordering: .relaxed)
         total.store(layers, ordering: .relaxed)
     }
@@ -57,5 +57,5 @@ package final class PassProgress: Sendable {
         total.store(done.load(ordering: .relaxed) + layers, ordering: .relaxed)
     }
 
-    func finishLayer() { done.add(1, ordering: .relaxed) }
+    package func finishLayer() { done.add(1, ordering: .relaxed) }
 }

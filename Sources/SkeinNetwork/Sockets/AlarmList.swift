@@ -13,17 +13,20 @@ package struct Alarm: Sendable, Hashable {
 /// A binary heap, because a server has one alarm for each of thousands of idle connections: a
 /// sorted list moved 400 KB for each that was set. Cancelled alarms stay in the heap until they
 /// come to its front or are more than the others.
-struct AlarmList {
+package struct AlarmList {
     /// The next one is first, and it is never a cancelled one.
     private var heap: [Alarm] = []
     /// By serial number; a cancelled alarm has none.
     private var actions: [UInt64: () -> Void] = [:]
     private var serial: UInt64 = 0
 
-    /// When the next one goes off.
-    var first: ContinuousClock.Instant? { heap.first?.deadline }
+    package init() {}
 
-    mutating func add(_ deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm
+    /// When the next one goes off.
+    package var first: ContinuousClock.Instant? { heap.first?.deadline }
+
+    package mutating func add(_ deadline: ContinuousClock.Instant, _ action: @escaping () -> Void)
+        -> Alarm
     {
         serial += 1
         let alarm = Alarm(deadline: deadline, serial: serial)
@@ -36,7 +39,7 @@ struct AlarmList {
     /// - Returns: the action, if it has not gone off. Release it when no access to the list is
     ///   under way: it may be the last to hold an object that cancels other alarms in its `deinit`.
     @discardableResult
-    mutating func remove(_ alarm: Alarm) -> (() -> Void)? {
+    package mutating func remove(_ alarm: Alarm) -> (() -> Void)? {
         guard let action = actions.removeValue(forKey: alarm.serial) else { return nil }
         if heap.count > 2 * actions.count + 64 {
             heap.removeAll { actions[$0.serial] == nil }
@@ -47,13 +50,13 @@ struct AlarmList {
         return action
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         heap.removeAll()
         actions.removeAll()
     }
 
     /// Removes and returns the next action that is due at `now`.
-    mutating func takeDue(_ now: ContinuousClock.Instant) -> (() -> Void)? {
+    package mutating func takeDue(_ now: ContinuousClock.Instant) -> (() -> Void)? {
         guard let next = heap.first, next.deadline <= now else { return nil }
         removeFirst()
         let action = actions.removeValue(forKey: next.serial)

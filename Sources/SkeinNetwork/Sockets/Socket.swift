@@ -25,6 +25,9 @@ package enum Transfer: Equatable {
 /// It never blocks, is not inherited, sends without delay and raises no SIGPIPE. Where the system
 /// can, it gives the socket up when sent bytes stay unacknowledged for `Limits.unacknowledged`.
 package final class Socket {
+    /// How long sent bytes may stay unacknowledged.
+    package static let patience = Limits.unacknowledged
+
     package let descriptor: Int32
     package let peer: SocketAddress
     package private(set) var isOpen = true

@@ -70,7 +70,7 @@ package struct LogicalWorkers: Sendable {
     /// Sum loss and sum gradient of a micro-batch; nil if the pass was abandoned.
     private let sum: Sum
 
-    typealias Sum =
+    package typealias Sum =
         @Sendable (
             MicroBatch, _ parameters: [Float], DecoderWorkspace, WorkSharing.Place?, PassProgress?
         ) -> GradientSum?
@@ -91,7 +91,7 @@ package struct LogicalWorkers: Sendable {
     }
 
     /// The same with whatever computes a micro-batch.
-    init(
+    package init(
         _ settings: LocalSettings, configuration: TrainingConfiguration,
         otherRate: RateFactor? = nil, sum: @escaping Sum
     ) {

@@ -2,7 +2,7 @@ import Foundation
 import SkeinTraining
 import Testing
 
-@testable import SkeinCluster
+@testable import SkeinSimulation
 
 @Suite("a cluster in one thread")
 struct SimulationTests {

@@ -1,10 +1,9 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
+import SkeinNetwork
 import SkeinTraining
-
-@testable import SkeinCluster
-@testable import SkeinNetwork
 
 /// A worker's process: the real `WorkerShell` over a virtual clock and network, with faults.
 final class SimulatedWorker: @unchecked Sendable {

@@ -1,15 +1,14 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinFormats
 import SkeinJSON
 import SkeinModels
+import SkeinNetwork
 import SkeinTestSupport
+import SkeinTraining
 import Synchronization
-
-@testable import SkeinCluster
-@testable import SkeinNetwork
-@testable import SkeinTraining
 
 /// A run that seeds share: its plan and rows are real, its model is made up. What it must end with is
 /// computed once, in one process without faults.

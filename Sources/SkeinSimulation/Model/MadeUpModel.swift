@@ -1,12 +1,11 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-
-@testable import SkeinCluster
-@testable import SkeinModels
-@testable import SkeinNetwork
-@testable import SkeinRows
-@testable import SkeinTraining
+import SkeinModels
+import SkeinNetwork
+import SkeinRows
+import SkeinTraining
 
 /// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no
 /// time. Codec, packing and hash are the real ones.

@@ -1,7 +1,7 @@
 import SkeinTraining
 import Testing
 
-@testable import SkeinCluster
+@testable import SkeinSimulation
 
 /// A run that becomes longer, where its last step was validated for the former end alone.
 @Suite("longer runs of a process that dies")

@@ -1,8 +1,7 @@
 import SkeinBasics
-
-@testable import SkeinCluster
-@testable import SkeinCoordination
-@testable import SkeinNetwork
+import SkeinCluster
+import SkeinCoordination
+import SkeinNetwork
 
 // What must hold of a coordinator's shell, besides what it is directed to do.
 extension CoordinatorBook {

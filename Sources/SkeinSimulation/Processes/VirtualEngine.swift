@@ -1,12 +1,11 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
-
-@testable import SkeinCluster
-@testable import SkeinModels
-@testable import SkeinNetwork
-@testable import SkeinRows
-@testable import SkeinTraining
+import SkeinModels
+import SkeinNetwork
+import SkeinRows
+import SkeinTraining
 
 /// What a simulated worker computes with: a lease takes virtual time, in layers that see that
 /// they are not wanted any more.

@@ -1,7 +1,6 @@
 import Foundation
-
-@testable import SkeinCluster
-@testable import SkeinNetwork
+import SkeinCluster
+import SkeinNetwork
 
 /// What is between two ends: time, width, and whether anything still comes through.
 final class Wire {
@@ -171,7 +170,7 @@ final class VirtualLink: Link {
     /// What is not acknowledged for long is given up by the system (TCP_USER_TIMEOUT).
     func doubtPeer() {
         guard underWay > 0 else { return }
-        world.after(Limits.unacknowledged) { [weak self] in self?.breakOff(ETIMEDOUT) }
+        world.after(Socket.patience) { [weak self] in self?.breakOff(ETIMEDOUT) }
     }
 
     var unacknowledgedBytes: Int { underWay }

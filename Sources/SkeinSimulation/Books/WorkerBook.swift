@@ -1,8 +1,7 @@
 import SkeinBasics
-
-@testable import SkeinCluster
-@testable import SkeinCoordination
-@testable import SkeinNetwork
+import SkeinCluster
+import SkeinCoordination
+import SkeinNetwork
 
 /// What a worker's state directs, held against what its shell can have.
 struct WorkerBook {

@@ -1,9 +1,8 @@
 import SkeinBasics
+import SkeinCluster
+import SkeinCoordination
+import SkeinNetwork
 import SkeinTraining
-
-@testable import SkeinCluster
-@testable import SkeinCoordination
-@testable import SkeinNetwork
 
 // What processes hold for each other, none of which may grow without end. T is a worker's threads, as in
 // docs/PROTOCOL.md; not a state's own number, which may be wrong.

@@ -1,9 +1,8 @@
 import SkeinBasics
+import SkeinCluster
+import SkeinCoordination
+import SkeinNetwork
 import SkeinTraining
-
-@testable import SkeinCluster
-@testable import SkeinCoordination
-@testable import SkeinNetwork
 
 /// A book that the simulation keeps of what a coordinator's state was told, and that it holds the
 /// state's directives against.

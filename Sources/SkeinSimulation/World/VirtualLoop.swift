@@ -1,8 +1,7 @@
 import Foundation
+import SkeinCluster
+import SkeinNetwork
 import Synchronization
-
-@testable import SkeinCluster
-@testable import SkeinNetwork
 
 /// The clock and the network of one process in a `World`: what `EventLoop` is to a real one, turn by
 /// turn the same, in no time.
@@ -27,7 +26,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     private var turns = 0
     private(set) var now: ContinuousClock.Instant
     let scratch = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: SkeinCluster.Limits.readBytes, alignment: 64)
+        byteCount: Connection.readBytes, alignment: 64)
 
     init(_ name: String, in world: World) {
         self.name = name

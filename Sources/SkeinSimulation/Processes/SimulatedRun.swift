@@ -1,11 +1,10 @@
 import Foundation
 import SkeinBasics
+import SkeinCluster
 import SkeinCoordination
 import SkeinModels
-
-@testable import SkeinCluster
-@testable import SkeinNetwork
-@testable import SkeinTraining
+import SkeinNetwork
+import SkeinTraining
 
 /// A whole run of a cluster in one thread: the real `TrainingLoop`, `ClusterSource`, shells, frames,
 /// codecs and checkpoints, over virtual time, links and disks.
@@ -173,7 +172,7 @@ final class SimulatedRun: @unchecked Sendable {
             report: { [self] in try take($0) }, shouldStop: { false })
         shellHandle.finish(Leave(reason: .complete, detail: "the run is complete"))
         if !ending.outcome.isComplete { world.violate("the run ended before its plan") }
-        try pass(Limits.flush)
+        try pass(Connection.flushPatience)
         if counts.connections > 0 { world.note("\(counts.connections) peers are still there") }
     }
 

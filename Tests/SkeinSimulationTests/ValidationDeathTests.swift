@@ -1,7 +1,7 @@
 import SkeinTraining
 import Testing
 
-@testable import SkeinCluster
+@testable import SkeinSimulation
 
 /// A run that validates before its first step and between the ends of its epochs, and stops early by
 /// accuracy.
