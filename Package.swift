@@ -100,9 +100,9 @@ let testTargets: [Target] = [
         of: "Cluster",
         [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-            "SkeinNetwork", "SkeinRows", "SkeinJSON",
+            "SkeinNetwork", "SkeinRows", "SkeinJSON", "SkeinSimulation",
         ], loops: true),
-    tests(of: "Simulation", ["SkeinTraining"], loops: true),
+    tests(of: "Simulation", ["SkeinBasics", "SkeinTraining"], loops: true),
     tests(
         of: "Commands",
         [
@@ -242,7 +242,7 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNetwork", "SkeinCluster",
                 "SkeinLaunch", "SkeinGrammar", "SkeinJSON", "SkeinWatch", "SkeinRows",
-                "SkeinInference", "SkeinCommands",
+                "SkeinInference", "SkeinCommands", "SkeinSimulation",
             ]),
         room(
             "Commands",

@@ -18,18 +18,24 @@ package enum AtomicFile {
     /// Replaces the file at `path` with `bytes`.
     ///
     /// - Throws: `FileError`; the old file is then untouched.
-    package static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws {
-        try write(to: path) { try $0.append(bytes) }
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        try write(to: path, in: calls) { try $0.append(bytes) }
     }
 
     /// Replaces the file at `path` with `bytes`.
-    package static func write(_ bytes: [UInt8], to path: String) throws {
-        try bytes.withUnsafeBytes { try write($0, to: path) }
+    package static func write(
+        _ bytes: [UInt8], to path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        try bytes.withUnsafeBytes { try write($0, to: path, in: calls) }
     }
 
     /// Replaces the file at `path` with the UTF-8 bytes of `text`.
-    package static func write(_ text: String, to path: String) throws {
-        try write(Array(text.utf8), to: path)
+    package static func write(
+        _ text: String, to path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        try write(Array(text.utf8), to: path, in: calls)
     }
 
     /// What a temporary name ends with: digits that no other process has. Processes on two hosts, or in two
@@ -43,88 +49,86 @@ package enum AtomicFile {
     ///   - access: who may use it.
     ///   - check: called when all bytes are durable, just before they replace the file; what it throws
     ///     leaves the old one.
+    ///   - calls: of the disk.
     ///   - body: appends the bytes.
     /// - Throws: `FileError`, also for a directory or a socket; what `check` and `body` throw.
     package static func write(
         to path: String, access: Access = .shared, check: () throws -> Void = {},
-        _ body: (borrowing Output) throws -> Void
+        in calls: any FileCalls = SystemCalls(), _ body: (borrowing Output) throws -> Void
     ) throws {
-        var status = stat()
-        if stat(path, &status) == 0 {
-            switch FileKind(mode: status.st_mode) {
+        switch try calls.status(of: path) {
+        case .done(let status):
+            switch status.kind {
             case .regular: break
             case .pipe, .characterDevice, .blockDevice:
                 try check()
-                return try stream(to: path, body)
+                return try stream(to: path, calls, body)
             case let found: throw FileError.wrongKind(path: path, found: found, use: .writing)
             }
-        } else if errno != ENOENT {
-            throw FileError.failed(operation: "create", path: path, code: errno)
+        case .failed(ENOENT): break
+        case .failed(let code):
+            throw FileError.failed(operation: "create", path: path, code: code)
         }
-        let place = try followingLinks(path)
+        let place = try followingLinks(path, calls)
         if namesDescriptor(place) {
             try check()
-            return try stream(to: place, body)
+            return try stream(to: place, calls, body)
         }
-        try replace(place, access, check, body)
+        try replace(place, access, check, calls, body)
     }
 
     private static func replace(
-        _ path: String, _ access: Access, _ check: () throws -> Void,
+        _ path: String, _ access: Access, _ check: () throws -> Void, _ calls: any FileCalls,
         _ body: (borrowing Output) throws -> Void
     ) throws {
-        let temporary = path + ".tmp-" + mark
+        let temporary = path + ".tmp-" + calls.mark
         let mode: mode_t = access == .own ? 0o600 : 0o644
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "create", path: path, code: errno)
-        }
+        let descriptor = try calls.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
+            .get("create", path)
         do {
-            defer { close(descriptor) }
+            defer { calls.close(descriptor) }
             // A file left by a killed process with the same pid may be open to others.
-            if access == .own, fchmod(descriptor, mode) != 0 {
-                throw FileError.failed(operation: "protect", path: path, code: errno)
-            }
-            try body(Output(descriptor: descriptor, path: path))
-            guard flush(descriptor) else {
-                throw FileError.failed(operation: "flush", path: path, code: errno)
-            }
+            if access == .own { try calls.setMode(descriptor, mode).get("protect", path) }
+            try body(Output(descriptor: descriptor, path: path, calls: calls))
+            try calls.flushWholly(descriptor).get("flush", path)
             try check()
         } catch {
-            unlink(temporary)
+            // The first error says what is wrong; what stays is a leftover.
+            _ = try calls.unlink(temporary)
             throw error
         }
-        guard rename(temporary, path) == 0 else {
-            let code = errno
-            unlink(temporary)
+        if let code = try calls.rename(temporary, to: path).code {
+            _ = try calls.unlink(temporary)
             throw FileError.failed(operation: "rename into place", path: path, code: code)
         }
-        try syncDirectory(of: path)
+        try syncDirectory(of: path, in: calls)
     }
 
     /// Writes into a device, a named pipe (waits for its reader) or the file of an open descriptor.
     private static func stream(
-        to path: String, _ body: (borrowing Output) throws -> Void
+        to path: String, _ calls: any FileCalls, _ body: (borrowing Output) throws -> Void
     ) throws {
-        var status = stat()
-        let isFile = stat(path, &status) == 0 && FileKind(mode: status.st_mode) == .regular
+        let isFile =
+            if case .done(let status) = try calls.status(of: path) {
+                status.kind == .regular
+            } else {
+                false
+            }
         // Opened again, a regular file would be overwritten from its beginning; a copy of the
         // descriptor continues behind what was written, and the process behind that.
-        let descriptor =
+        let opened =
             if isFile, let own = ownDescriptor(path) {
-                fcntl(own, F_DUPFD_CLOEXEC, 0)
+                try calls.duplicate(own)
             } else {
-                open(path, O_WRONLY | O_CLOEXEC | (isFile ? O_APPEND : 0))
+                try calls.open(path, O_WRONLY | (isFile ? O_APPEND : 0), mode: 0)
             }
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "open", path: path, code: errno)
-        }
-        defer { close(descriptor) }
-        try body(Output(descriptor: descriptor, path: path))
+        let descriptor = try opened.get("open", path)
+        defer { calls.close(descriptor) }
+        try body(Output(descriptor: descriptor, path: path, calls: calls))
+        let flushed = try calls.flushWholly(descriptor)
         // Most devices and pipes cannot be flushed, and say so.
-        guard flush(descriptor) || [EINVAL, ENOTSUP, EROFS].contains(errno) else {
-            throw FileError.failed(operation: "flush", path: path, code: errno)
-        }
+        if let code = flushed.code, [EINVAL, ENOTSUP, EROFS].contains(code) { return }
+        try flushed.get("flush", path)
     }
 
     /// How many links in a row are followed: as many as Linux follows.
@@ -145,16 +149,16 @@ package enum AtomicFile {
 
     /// Where the links at the end of `path` lead, whether or not a file is there. A link that names
     /// an open descriptor is not followed.
-    private static func followingLinks(_ path: String) throws -> String {
+    private static func followingLinks(
+        _ path: String, _ calls: any FileCalls
+    ) throws -> String {
         var path = path
         for _ in 0...linkLimit {
-            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(path, &bytes, bytes.count)
-            // Not a link, or nothing is there.
-            guard count > 0 else { return path }
+            guard case .done(let target) = try calls.target(ofLink: path) else {
+                // Not a link, or nothing is there.
+                return path
+            }
             if namesDescriptor(path) { return path }
-            let target = String(
-                decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
             let slash = UInt8(ascii: "/")
             let isPlaced = target.utf8.first == slash || !path.utf8.contains(slash)
             path = isPlaced ? target : FilePath.join(FilePath.parent(of: path), target)
@@ -166,18 +170,11 @@ package enum AtomicFile {
     package struct Output: ~Copyable {
         let descriptor: Int32
         let path: String
+        let calls: any FileCalls
 
         /// Appends all of `bytes`, in as many writes as the system needs.
         package func append(_ bytes: UnsafeRawBufferPointer) throws {
-            var rest = bytes
-            while let base = rest.baseAddress, !rest.isEmpty {
-                let written = Foundation.write(descriptor, base, rest.count)
-                if written < 0 {
-                    if errno == EINTR { continue }
-                    throw FileError.failed(operation: "write", path: path, code: errno)
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
+            try calls.writeAll(descriptor, bytes).get("write", path)
         }
     }
 
@@ -185,27 +182,23 @@ package enum AtomicFile {
     ///
     /// - Returns: false when the system could not do it; `errno` says why.
     package static func flush(_ descriptor: Int32) -> Bool {
-        #if canImport(Darwin)
-            // Here fsync(2) leaves bytes in the drive's cache. Not every file system can do better.
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-        #endif
-        while fsync(descriptor) != 0 {
-            guard errno == EINTR else { return false }
+        while let code = SystemCalls().flush(descriptor).code {
+            guard code == EINTR else {
+                errno = code
+                return false
+            }
         }
         return true
     }
 
     /// Makes renames and unlinks inside the directory that holds `path` durable.
-    package static func syncDirectory(of path: String) throws {
+    package static func syncDirectory(
+        of path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
         let directory = FilePath.parent(of: path)
-        let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "open", path: directory, code: errno)
-        }
-        defer { close(descriptor) }
-        guard flush(descriptor) else {
-            throw FileError.failed(operation: "flush", path: directory, code: errno)
-        }
+        let descriptor = try calls.open(directory, O_RDONLY, mode: 0).get("open", directory)
+        defer { calls.close(descriptor) }
+        try calls.flushWholly(descriptor).get("flush", directory)
     }
 
     /// Makes a directory and its missing parents, so that they survive a loss of power.
@@ -214,46 +207,45 @@ package enum AtomicFile {
     ///   - path: the directory.
     ///   - access: with `own`, `path` is closed to others even if it existed; its parents stay as
     ///     they are.
+    ///   - calls: of the disk.
     /// - Throws: `FileError`, also when a part of the path is a file.
-    package static func makeDirectory(_ path: String, access: Access = .shared) throws {
-        try makeDirectory(path, mode: access == .own ? 0o700 : 0o755)
-        if access == .own { try protect(path) }
+    package static func makeDirectory(
+        _ path: String, access: Access = .shared, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        try makeDirectory(path, mode: access == .own ? 0o700 : 0o755, calls)
+        if access == .own { try protect(path, in: calls) }
     }
 
-    private static func makeDirectory(_ path: String, mode: mode_t) throws {
-        if mkdir(path, mode) == 0 {
-            try syncDirectory(of: path)
+    private static func makeDirectory(
+        _ path: String, mode: mode_t, _ calls: any FileCalls
+    ) throws {
+        guard let code = try calls.makeDirectory(path, mode: mode).code else {
+            try syncDirectory(of: path, in: calls)
             return
         }
-        let code = errno
         if code == EEXIST {
-            var status = stat()
-            if stat(path, &status) == 0, FileKind(mode: status.st_mode) == .directory { return }
+            if case .done(let status) = try calls.status(of: path), status.kind == .directory {
+                return
+            }
             throw FileError.failed(operation: "use as a directory", path: path, code: ENOTDIR)
         }
         let parent = FilePath.parent(of: path)
         guard code == ENOENT, !path.isEmpty, parent != path else {
             throw FileError.failed(operation: "make the directory", path: path, code: code)
         }
-        try makeDirectory(parent, mode: mode)
-        guard mkdir(path, mode) == 0 || errno == EEXIST else {
-            throw FileError.failed(operation: "make the directory", path: path, code: errno)
-        }
-        try syncDirectory(of: path)
+        try makeDirectory(parent, mode: mode, calls)
+        let made = try calls.makeDirectory(path, mode: mode)
+        if made.code != EEXIST { try made.get("make the directory", path) }
+        try syncDirectory(of: path, in: calls)
     }
 
     /// Removes all rights of others to the file or directory at `path`, if it belongs to this user;
     /// otherwise does nothing.
     ///
     /// - Throws: `FileError`.
-    package static func protect(_ path: String) throws {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw FileError.failed(operation: "inspect", path: path, code: errno)
-        }
-        guard status.st_mode & 0o077 != 0, status.st_uid == geteuid() else { return }
-        guard chmod(path, status.st_mode & 0o700) == 0 else {
-            throw FileError.failed(operation: "protect", path: path, code: errno)
-        }
+    package static func protect(_ path: String, in calls: any FileCalls = SystemCalls()) throws {
+        let status = try calls.status(of: path).get("inspect", path)
+        guard status.mode & 0o077 != 0, status.owner == calls.user else { return }
+        try calls.setMode(of: path, status.mode & 0o700).get("protect", path)
     }
 }

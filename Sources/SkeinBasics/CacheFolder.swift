@@ -8,6 +8,7 @@ import Synchronization
 /// its process was killed counts as a file.
 package struct CacheFolder: Sendable {
     package let path: String
+    package let calls: any FileCalls
     private let suffix: String
     private let fileLimit: Int
     package let byteLimit: Int
@@ -20,10 +21,13 @@ package struct CacheFolder: Sendable {
     ///   - suffix: the end of all names in it, which begins with a dot.
     ///   - fileLimit: the most files that stay.
     ///   - byteLimit: the most bytes of all together.
+    ///   - calls: of the disk.
     package init(
-        _ path: String, suffix: String, fileLimit: Int = .max, byteLimit: Int = .max
+        _ path: String, suffix: String, fileLimit: Int = .max, byteLimit: Int = .max,
+        calls: any FileCalls = SystemCalls()
     ) {
         self.path = path
+        self.calls = calls
         self.suffix = suffix
         self.fileLimit = fileLimit
         self.byteLimit = byteLimit
@@ -43,16 +47,16 @@ package struct CacheFolder: Sendable {
 
     /// The files, beginning with the one that is used least recently.
     private func files() throws -> [(path: String, bytes: Int)] {
-        let found = try DiskStore().names(in: path).filter(isOurs).compactMap { name in
+        var found: [(path: String, status: FileStatus)] = []
+        for name in try DiskStore(calls: calls).names(in: path) where isOurs(name) {
             let file = FilePath.join(path, name)
-            var status = stat()
-            let isFile = lstat(file, &status) == 0 && FileKind(mode: status.st_mode) == .regular
-            return isFile ? (file, status) : nil
+            guard case .done(let status) = try calls.linkStatus(of: file), status.kind == .regular
+            else { continue }
+            found.append((file, status))
         }
         return found.sorted {
-            ($0.1.st_mtim.tv_sec, $0.1.st_mtim.tv_nsec, $0.0)
-                < ($1.1.st_mtim.tv_sec, $1.1.st_mtim.tv_nsec, $1.0)
-        }.map { ($0.0, Int($0.1.st_size)) }
+            ($0.status.modified, $0.path) < ($1.status.modified, $1.path)
+        }.map { ($0.path, $0.status.size) }
     }
 
     /// Bytes of the files but some; 0 if the folder is missing.
@@ -64,9 +68,7 @@ package struct CacheFolder: Sendable {
 
     /// Sets the time of use of a key's file, which decides what stays; if it cannot be set, the time of
     /// writing does.
-    package func touch(_ key: SHA256.Digest) {
-        _ = utimensat(AT_FDCWD, path(of: key), nil, 0)
-    }
+    package func touch(_ key: SHA256.Digest) { calls.touch(path(of: key)) }
 
     /// Writes a key's file for its owner alone, and removes others if there are too many.
     ///
@@ -81,8 +83,8 @@ package struct CacheFolder: Sendable {
     ) throws {
         try Self.writing.withLock { _ in
             let file = path(of: key)
-            try AtomicFile.makeDirectory(path, access: .own)
-            try AtomicFile.write(to: file, access: .own, check: check, body)
+            try AtomicFile.makeDirectory(path, access: .own, in: calls)
+            try AtomicFile.write(to: file, access: .own, check: check, in: calls, body)
             try prune(keeping: [file])
         }
     }
@@ -101,7 +103,7 @@ package struct CacheFolder: Sendable {
         for file in files where expected == nil || !kept.contains(file.path) { bytes += file.bytes }
         for file in files where !kept.contains(file.path) {
             guard count > fileLimit || bytes > byteLimit else { return }
-            try Self.remove(file.path)
+            try remove(file.path)
             count -= 1
             bytes -= file.bytes
         }
@@ -111,17 +113,16 @@ package struct CacheFolder: Sendable {
     ///
     /// - Throws: `FileError`.
     package func removeAll() throws {
-        for file in try files() { try Self.remove(file.path) }
-        if rmdir(path) != 0, ![ENOENT, ENOTEMPTY, EEXIST].contains(errno) {
-            throw FileError.failed(operation: "remove", path: path, code: errno)
-        }
+        for file in try files() { try remove(file.path) }
+        let removed = try calls.removeDirectory(path)
+        if let code = removed.code, [ENOENT, ENOTEMPTY, EEXIST].contains(code) { return }
+        try removed.get("remove", path)
     }
 
-    private static func remove(_ path: String) throws {
+    private func remove(_ path: String) throws {
+        let removed = try calls.unlink(path)
         // Another process may have removed it first.
-        if unlink(path) != 0, errno != ENOENT {
-            throw FileError.failed(operation: "remove", path: path, code: errno)
-        }
+        if removed.code != ENOENT { try removed.get("remove", path) }
     }
 
     /// Removes others' rights to the folder and its files, which an earlier version or another program
@@ -129,10 +130,10 @@ package struct CacheFolder: Sendable {
     ///
     /// - Throws: `FileError`.
     package func close() throws {
-        try AtomicFile.protect(path)
+        try AtomicFile.protect(path, in: calls)
         for file in try files() {
             do {
-                try AtomicFile.protect(file.path)
+                try AtomicFile.protect(file.path, in: calls)
             } catch FileError.failed(_, _, ENOENT) {
                 // Another process has removed it.
             }

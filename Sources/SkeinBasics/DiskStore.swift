@@ -1,34 +1,31 @@
 import Foundation
 
-/// The system's disk.
+/// The system's disk, or one that is reached by other calls.
 package struct DiskStore: Store {
-    package init() {}
+    package let calls: any FileCalls
 
-    package func makeDirectory(_ path: String) throws { try AtomicFile.makeDirectory(path) }
+    package init(calls: any FileCalls = SystemCalls()) { self.calls = calls }
 
-    package func names(in path: String) throws -> [String] {
-        guard let stream = opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw FileError.failed(operation: "list", path: path, code: errno)
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+    package func makeDirectory(_ path: String) throws {
+        try AtomicFile.makeDirectory(path, in: calls)
     }
 
-    package func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+    package func names(in path: String) throws -> [String] {
+        let result = try calls.names(in: path)
+        return result.code == ENOENT ? [] : try result.get("list", path).sorted()
+    }
+
+    package func exists(_ path: String) -> Bool { calls.isThere(path) }
+
+    package func kind(of path: String) throws -> FileKind? {
+        try FileKind.at(path, in: calls)
+    }
 
     package func write(
         to path: String, check: () throws -> Void,
         _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
-        try AtomicFile.write(to: path, check: check) { output in
+        try AtomicFile.write(to: path, check: check, in: calls) { output in
             try body { try output.append($0) }
         }
     }
@@ -36,44 +33,37 @@ package struct DiskStore: Store {
     package func file(
         copying path: String, check: (_ file: MappedFile.Preview) throws -> Void
     ) throws -> MappedFile {
-        try MappedFile(copying: path, check: check)
+        try MappedFile(copying: path, in: calls, check: check)
     }
 
     package func digest(
         of path: String, check: (_ count: Int) throws -> Void
     ) throws -> (count: Int, digest: SHA256.Digest) {
-        try RegularFile.digest(of: path, check: check)
+        try RegularFile.digest(of: path, in: calls, check: check)
     }
 
     package func rename(_ old: String, to new: String) throws {
-        guard Foundation.rename(old, new) == 0 else {
-            throw FileError.failed(operation: "rename into place", path: new, code: errno)
-        }
-        try AtomicFile.syncDirectory(of: new)
+        try calls.rename(old, to: new).get("rename into place", new)
+        try AtomicFile.syncDirectory(of: new, in: calls)
     }
 
     package func remove(_ path: String) throws {
         guard exists(path) else { return }
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-            throw FileError.failed(
-                operation: "remove", path: path, code: Int32(truncatingIfNeeded: code ?? Int(EIO)))
-        }
+        try calls.removeTree(path).get("remove", path)
     }
 
     package func growingFile(_ path: String) throws -> any GrowingFile {
-        let file = try DiskFile(path, operation: "open", flags: O_RDWR | O_CREAT | O_APPEND)
-        try AtomicFile.syncDirectory(of: path)
+        let file = try DiskFile(
+            path, operation: "open", flags: O_RDWR | O_CREAT | O_APPEND, calls)
+        try AtomicFile.syncDirectory(of: path, in: calls)
         return file
     }
 
     package func lock(_ path: String) throws -> (any Sendable & AnyObject)? {
-        let file = try DiskFile(path, operation: "create", flags: O_RDWR | O_CREAT)
+        let file = try DiskFile(path, operation: "create", flags: O_RDWR | O_CREAT, calls)
         if try file.lock() { return HeldLock(file) }
         // A process that only looks (`isLocked`) has it for less than a millisecond.
-        usleep(20_000)
+        calls.pause(microseconds: 20_000)
         return try file.lock() ? HeldLock(file) : nil
     }
 
@@ -99,8 +89,9 @@ package struct DiskStore: Store {
     ///
     /// - Throws: `FileError`.
     package static func isLocked(_ path: String) throws -> Bool {
-        guard try FileKind.at(path) != nil else { return false }
-        let file = try DiskFile(path, operation: "open", flags: O_RDONLY)
+        let calls = SystemCalls()
+        guard try FileKind.at(path, in: calls) != nil else { return false }
+        let file = try DiskFile(path, operation: "open", flags: O_RDONLY, calls)
         guard try file.lock(LOCK_SH) else { return true }
         file.unlock()
         return false
@@ -121,48 +112,31 @@ private final class HeldLock: Sendable {
 /// An open descriptor.
 private final class DiskFile: GrowingFile {
     private let path: String
+    private let calls: any FileCalls
     private let descriptor: Int32
 
-    init(_ path: String, operation: String, flags: Int32) throws {
+    init(_ path: String, operation: String, flags: Int32, _ calls: any FileCalls) throws {
         self.path = path
-        descriptor = open(path, flags | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: operation, path: path, code: errno)
-        }
+        self.calls = calls
+        descriptor = try calls.open(path, flags, mode: 0o644).get(operation, path)
     }
 
-    /// Runs for an `init` that threw after it had the descriptor, too.
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { calls.close(descriptor) }
 
     /// - Returns: false while another process holds it.
     func lock(_ kind: Int32 = LOCK_EX) throws -> Bool {
-        if flock(descriptor, kind | LOCK_NB) == 0 { return true }
-        if errno == EWOULDBLOCK { return false }
-        throw FileError.failed(operation: "lock", path: path, code: errno)
+        try calls.tryLock(descriptor, kind, path: path)
     }
 
-    func unlock() { _ = flock(descriptor, LOCK_UN) }
+    func unlock() { calls.unlock(descriptor) }
 
     func cut(to count: Int) throws {
-        guard ftruncate(descriptor, off_t(count)) == 0, AtomicFile.flush(descriptor) else {
-            throw FileError.failed(operation: "cut", path: path, code: errno)
-        }
+        try calls.cut(descriptor, to: count).get("cut", path)
+        try calls.flushWholly(descriptor).get("cut", path)
     }
 
     func append(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let written = write(descriptor, rest.baseAddress, rest.count)
-                if written < 0 {
-                    if errno == EINTR { continue }
-                    throw FileError.failed(operation: "append", path: path, code: errno)
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
-        }
-        guard AtomicFile.flush(descriptor) else {
-            throw FileError.failed(operation: "flush", path: path, code: errno)
-        }
+        try bytes.withUnsafeBytes { try calls.writeAll(descriptor, $0) }.get("append", path)
+        try calls.flushWholly(descriptor).get("flush", path)
     }
 }

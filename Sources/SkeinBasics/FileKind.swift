@@ -31,13 +31,19 @@ package enum FileKind: Sendable, Equatable {
     /// - Throws: `FileError` where the system does not say, as of what is in a folder that this
     ///   user may not search: it may well be there.
     package static func at(_ path: String) throws(FileError) -> FileKind? {
-        var status = stat()
-        if stat(path, &status) == 0 { return FileKind(mode: status.st_mode) }
-        let code = errno
-        guard isNothing(code) else {
-            throw FileError.failed(operation: "look at", path: path, code: code)
-        }
-        return nil
+        try found(SystemCalls().status(of: path), path)
+    }
+
+    /// The same on another disk.
+    package static func at(_ path: String, in calls: any FileCalls) throws -> FileKind? {
+        try found(calls.status(of: path), path)
+    }
+
+    private static func found(
+        _ status: CallResult<FileStatus>, _ path: String
+    ) throws(FileError) -> FileKind? {
+        if let code = status.code, isNothing(code) { return nil }
+        return try status.get("look at", path).kind
     }
 
     /// Whether `errno` of a call such as `stat` says that nothing is at its path.

@@ -21,20 +21,22 @@ package final class MappedFile: Sendable {
     ///
     /// - Throws: `FileError` when it cannot be opened or mapped, or is not a regular file.
     package convenience init(path: String) throws {
-        try self.init(path: path, copying: false) { _ in }
+        try self.init(path: path, copying: false, SystemCalls()) { _ in }
     }
 
     /// Reads all of `path` into memory: what cannot be read is an error now, not a signal later.
     ///
     /// - Parameters:
     ///   - path: the file.
+    ///   - calls: of the disk.
     ///   - check: sees the file before memory is taken for it, and may refuse it by throwing.
     /// - Throws: `FileError` when it cannot be opened or read, or is not a regular file; what
     ///   `check` throws.
     package convenience init(
-        copying path: String, check: (_ file: Preview) throws -> Void = { _ in }
+        copying path: String, in calls: any FileCalls = SystemCalls(),
+        check: (_ file: Preview) throws -> Void = { _ in }
     ) throws {
-        try self.init(path: path, copying: true, check: check)
+        try self.init(path: path, copying: true, calls, check: check)
     }
 
     /// A file before any of it is in memory.
@@ -44,7 +46,7 @@ package final class MappedFile: Sendable {
         fileprivate let source: Source
 
         fileprivate enum Source {
-            case descriptor(Int32)
+            case descriptor(Int32, any FileCalls)
             case bytes([UInt8])
         }
 
@@ -65,17 +67,19 @@ package final class MappedFile: Sendable {
         package func bytes(_ range: Range<Int>) throws -> [UInt8] {
             precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes of the file")
             switch source {
-            case .descriptor(let descriptor):
-                return try RegularFile.bytes(range, from: descriptor, path: path)
+            case .descriptor(let descriptor, let calls):
+                return try RegularFile.bytes(range, from: descriptor, path: path, in: calls)
             case .bytes(let bytes): return Array(bytes[range])
             }
         }
     }
 
-    private init(path: String, copying: Bool, check: (Preview) throws -> Void) throws {
-        let (descriptor, count) = try RegularFile.open(path)
-        defer { close(descriptor) }
-        try check(Preview(path: path, count: count, source: .descriptor(descriptor)))
+    private init(
+        path: String, copying: Bool, _ calls: any FileCalls, check: (Preview) throws -> Void
+    ) throws {
+        let (descriptor, count) = try RegularFile.open(path, in: calls)
+        defer { calls.close(descriptor) }
+        try check(Preview(path: path, count: count, source: .descriptor(descriptor, calls)))
         self.path = path
         self.count = count
         isCopy = copying
@@ -96,7 +100,8 @@ package final class MappedFile: Sendable {
         // From here on deinit unmaps, also when this throws.
         guard copying else { return }
         try RegularFile.fill(
-            UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path)
+            UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path,
+            in: calls)
     }
 
     /// A copy of bytes that are in memory, as if they had been read from `path`: what a `Store` that is

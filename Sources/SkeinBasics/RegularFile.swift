@@ -9,28 +9,26 @@ package enum RegularFile {
     /// Opens `path` for reading and finds its size. Does not wait for the writer of a named pipe.
     ///
     /// - Throws: `FileError`, also when it is not a regular file.
-    static func open(_ path: String) throws -> (descriptor: Int32, count: Int) {
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let code = errno
-            var status = stat()
-            if stat(path, &status) == 0, FileKind(mode: status.st_mode) == .socket {
-                throw FileError.wrongKind(path: path, found: .socket, use: .reading)
+    static func open(
+        _ path: String, in calls: any FileCalls = SystemCalls()
+    ) throws -> (descriptor: Int32, count: Int) {
+        let opened = try calls.open(path, O_RDONLY | O_NONBLOCK, mode: 0)
+        if opened.code != nil, case .done(let status) = try calls.status(of: path),
+            status.kind == .socket
+        {
+            throw FileError.wrongKind(path: path, found: .socket, use: .reading)
+        }
+        let descriptor = try opened.get("open", path)
+        do {
+            let status = try calls.status(descriptor).get("read the size of", path)
+            guard status.kind == .regular else {
+                throw FileError.wrongKind(path: path, found: status.kind, use: .reading)
             }
-            throw FileError.failed(operation: "open", path: path, code: code)
+            return (descriptor, status.size)
+        } catch {
+            calls.close(descriptor)
+            throw error
         }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            let code = errno
-            close(descriptor)
-            throw FileError.failed(operation: "read the size of", path: path, code: code)
-        }
-        let kind = FileKind(mode: status.st_mode)
-        guard kind == .regular else {
-            close(descriptor)
-            throw FileError.wrongKind(path: path, found: kind, use: .reading)
-        }
-        return (descriptor, Int(status.st_size))
     }
 
     /// Fills `buffer` from `descriptor`.
@@ -38,17 +36,24 @@ package enum RegularFile {
     /// - Throws: `FileError.failed`, with EIO where the disk cannot read; `.shortRead` when the file
     ///   became shorter meanwhile.
     static func fill(
-        _ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String
+        _ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String,
+        in calls: any FileCalls = SystemCalls()
+    ) throws {
+        try fill(buffer, path) { try calls.read(descriptor, into: $1) }
+    }
+
+    private static func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, _ path: String,
+        _ read: (_ done: Int, _ rest: UnsafeMutableRawBufferPointer) throws -> CallResult<Int>
     ) throws {
         var filled = 0
-        while filled < buffer.count, let base = buffer.baseAddress {
+        while filled < buffer.count {
             // Linux reads at most 2 GiB at once, macOS refuses more.
-            let wanted = min(buffer.count - filled, 1 << 30)
-            let found = read(descriptor, base + filled, wanted)
-            if found < 0 {
-                if errno == EINTR { continue }
-                throw FileError.failed(operation: "read", path: path, code: errno)
-            }
+            let end = filled + min(buffer.count - filled, 1 << 30)
+            let result = try read(
+                filled, UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<end]))
+            if result.code == EINTR { continue }
+            let found = try result.get("read", path)
             guard found > 0 else {
                 throw FileError.shortRead(path: path, expected: buffer.count, found: filled)
             }
@@ -60,22 +65,16 @@ package enum RegularFile {
     ///
     /// - Throws: what `fill` throws.
     static func bytes(
-        _ range: Range<Int>, from descriptor: Int32, path: String
+        _ range: Range<Int>, from descriptor: Int32, path: String,
+        in calls: any FileCalls = SystemCalls()
     ) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
-            while filled < range.count, let base = buffer.baseAddress {
-                let found = pread(
-                    descriptor, base + filled, min(range.count - filled, 1 << 30),
-                    off_t(range.lowerBound + filled))
-                if found < 0 {
-                    if errno == EINTR { continue }
-                    throw FileError.failed(operation: "read", path: path, code: errno)
-                }
-                guard found > 0 else {
-                    throw FileError.shortRead(path: path, expected: range.count, found: filled)
-                }
-                filled += found
+        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let wanted = UnsafeMutableRawBufferPointer(
+                start: buffer.baseAddress, count: range.count)
+            try fill(wanted, path) {
+                try calls.read(descriptor, at: range.lowerBound + $0, into: $1)
             }
+            count = range.count
         }
     }
 
@@ -85,30 +84,35 @@ package enum RegularFile {
     ///   - path: the file.
     ///   - offset: where to begin.
     ///   - limit: how many at most.
+    ///   - calls: of the disk.
     /// - Returns: those that are there; none behind the end.
     /// - Throws: `FileError`.
     package static func bytes(
-        of path: String, from offset: Int, limit: Int
+        of path: String, from offset: Int, limit: Int, in calls: any FileCalls = SystemCalls()
     ) throws -> [UInt8] {
-        let (descriptor, count) = try open(path)
-        defer { close(descriptor) }
+        let (descriptor, count) = try open(path, in: calls)
+        defer { calls.close(descriptor) }
         guard offset >= 0, offset < count else { return [] }
         return try bytes(
-            offset..<offset + min(limit, count - offset), from: descriptor, path: path)
+            offset..<offset + min(limit, count - offset), from: descriptor, path: path, in: calls)
     }
 
     /// Size and SHA-256 of the file at `path`, read piece by piece.
     ///
     /// - Parameters:
     ///   - path: the file.
+    ///   - calls: of the disk.
     ///   - check: gets the size before anything is read, and may refuse it by throwing.
+    ///   - progress: gets the number of bytes read since its last call, and may stop it by throwing.
     /// - Returns: the size in bytes and the digest.
     /// - Throws: `FileError`; what `check` throws.
     package static func digest(
-        of path: String, check: (_ count: Int) throws -> Void = { _ in }
+        of path: String, in calls: any FileCalls = SystemCalls(),
+        check: (_ count: Int) throws -> Void = { _ in },
+        progress: (_ count: Int) throws -> Void = { _ in }
     ) throws -> (count: Int, digest: SHA256.Digest) {
-        let (descriptor, count) = try open(path)
-        defer { close(descriptor) }
+        let (descriptor, count) = try open(path, in: calls)
+        defer { calls.close(descriptor) }
         try check(count)
         var hash = SHA256()
         let piece = UnsafeMutableRawBufferPointer.allocate(
@@ -119,12 +123,13 @@ package enum RegularFile {
             let part = UnsafeMutableRawBufferPointer(
                 rebasing: piece[..<min(piece.count, count - done)])
             do {
-                try fill(part, from: descriptor, path: path)
+                try fill(part, from: descriptor, path: path, in: calls)
             } catch FileError.shortRead(_, _, let found) {
                 throw FileError.shortRead(path: path, expected: count, found: done + found)
             }
             hash.update(UnsafeRawBufferPointer(part))
             done += part.count
+            try progress(part.count)
         }
         return (count, hash.finish())
     }

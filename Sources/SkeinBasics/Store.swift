@@ -1,9 +1,12 @@
 /// Durable files: what a run leaves behind and goes on from.
 ///
-/// `DiskStore` is the system's disk. The simulation of the tests has one that dies with its process at
-/// any operation, and that forgets what was not flushed. Models and data are read by other ways: they
+/// `DiskStore` is the system's disk. In the simulation of the tests its system calls are those of one
+/// that is in memory (`FileCalls`), which forgets what was not flushed, fails, and kills its process. Models and data are read by other ways: they
 /// are large, and nothing is written there.
 package protocol Store: Sendable {
+    /// What it stands on, for files that are read and written in other ways.
+    var calls: any FileCalls { get }
+
     /// Makes a directory and those above it that are missing; they stay after power is lost.
     func makeDirectory(_ path: String) throws
 
@@ -11,6 +14,9 @@ package protocol Store: Sendable {
     func names(in path: String) throws -> [String]
 
     func exists(_ path: String) -> Bool
+
+    /// What is at a path, or where the links at it lead; nil: nothing.
+    func kind(of path: String) throws -> FileKind?
 
     /// Replaces the file at `path` with what `body` appends: it is there whole or not at all, and
     /// stays. `check` is called when all bytes are durable under another name, just before they get

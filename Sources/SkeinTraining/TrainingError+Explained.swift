@@ -79,8 +79,8 @@ extension TrainingError: Explained {
         case .adapterLost(let path, let step):
             Explanation(
                 what:
-                    "the adapter of step \(step), the best so far, is missing, and no checkpoint "
-                    + "has it",
+                    "the adapter of step \(step), the best so far, is missing or damaged, and no "
+                    + "checkpoint has it",
                 place: path,
                 remedy: "restore the directory from a copy, or remove the checkpoints of step "
                     + "\(step) and later: the run then goes back and computes it again, from step "

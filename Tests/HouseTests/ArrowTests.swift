@@ -51,7 +51,7 @@ struct ArrowTests {
         "Lab": [
             "Basics", "Tensors", "Formats", "Models", "Text", "Training", "Coordination",
             "Network", "Cluster", "Launch", "Grammar", "JSON", "Watch", "Rows", "Inference",
-            "Commands",
+            "Commands", "Simulation",
         ],
         "Commands": [
             "Skein", "Basics", "Tensors", "Formats", "Models", "Text", "Training",

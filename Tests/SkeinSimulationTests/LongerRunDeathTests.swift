@@ -7,7 +7,7 @@ import Testing
 @Suite("longer runs of a process that dies")
 struct LongerRunDeathTests {
     /// What is left, without what names the options, as they were then.
-    private func files(_ disk: VirtualDisk) throws -> RunFiles {
+    private func files(_ disk: SimulatedDisk) throws -> RunFiles {
         var files = try RunFiles(disk, directory: "/run")
         files.ledger = files.ledger.map { line in
             line.hasPrefix("{")
@@ -19,17 +19,18 @@ struct LongerRunDeathTests {
 
     /// One process, to its end.
     private func lives(
-        _ simulated: SimulatedJob, _ store: VirtualStore
+        _ simulated: SimulatedJob, _ process: SimulatedProcess
     ) throws -> TrainingLoop.Outcome {
-        defer { store.end() }
-        return try simulated.straight(in: store)
+        defer { process.end() }
+        return try simulated.straight(in: process)
     }
 
-    /// Whether a process dies that may do `count` operations.
-    private func dies(_ simulated: SimulatedJob, _ disk: VirtualDisk, after count: Int) -> Bool {
+    /// Whether a process dies that may make `count` calls that change its disk. A death at another call
+    /// leaves what one at the next of these does.
+    private func dies(_ simulated: SimulatedJob, _ disk: SimulatedDisk, after count: Int) -> Bool {
         var hasDied = false
         do {
-            _ = try lives(simulated, disk.opened(dyingAfter: (count, .any)) { hasDied = true })
+            _ = try lives(simulated, disk.opened(dyingAfter: (count, .change)) { hasDied = true })
         } catch {
             // A death has many names.
             if !hasDied { Issue.record("\(error)") }
@@ -42,7 +43,7 @@ struct LongerRunDeathTests {
         arguments: [0, 1])
     func deaths(number: Int) throws {
         let (shorter, longer) = try SimulatedJob.lengthened.get()[number]
-        let disk = VirtualDisk(seed: 0)
+        let disk = SimulatedDisk(seed: 0)
         let whole = try lives(longer, disk.opened())
         let expected = try files(disk)
         #expect(whole.step == 14 && whole.isComplete)
@@ -50,7 +51,7 @@ struct LongerRunDeathTests {
         for isShorter in [true, false] {
             var count = 0
             while true {
-                let disk = VirtualDisk(seed: UInt64(count))
+                let disk = SimulatedDisk(seed: UInt64(count))
                 if !isShorter { _ = try lives(shorter, disk.opened()) }
                 guard dies(isShorter ? shorter : longer, disk, after: count + 1) else { break }
                 count += 1

@@ -1,14 +1,13 @@
 import Foundation
-import SkeinTraining
 import Testing
 
 @testable import SkeinSimulation
 
 @Suite("a cluster in one thread")
 struct SimulationTests {
-    /// SKEIN_TEST_SEED replays one seed, SKEIN_TEST_SEEDS=N runs N seeds, from SKEIN_TEST_FIRST_SEED
-    /// or 1 on.
-    private static var seeds: [UInt64] {
+    /// SKEIN_TEST_SEED replays one seed; SKEIN_TEST_SEEDS=N runs N seeds, from SKEIN_TEST_FIRST_SEED or 1
+    /// on.
+    private static var seeds: ClosedRange<UInt64> {
         let environment = ProcessInfo.processInfo.environment
         func number(_ name: String) -> UInt64? {
             guard let text = environment[name] else { return nil }
@@ -18,119 +17,70 @@ struct SimulationTests {
             }
             return number
         }
-        if let one = number("SKEIN_TEST_SEED") { return [one] }
+        if let one = number("SKEIN_TEST_SEED") { return one...one }
         let first = number("SKEIN_TEST_FIRST_SEED") ?? 1
-        return Array(first..<first + (number("SKEIN_TEST_SEEDS") ?? 320))
+        return first...(first + (number("SKEIN_TEST_SEEDS") ?? 1000) - 1)
     }
 
-    /// Whether the seeds after one that finds something are of interest, too.
-    private static var seesAll: Bool {
-        ProcessInfo.processInfo.environment["SKEIN_TEST_SEEDS"] != nil
+    @Test("the run is the same, whatever goes wrong, and nothing is done twice or left out")
+    func gradients() throws {
+        try all(
+            .gradients,
+            [
+                "lease recalled", "drop", "dispute", "lease disputed", "lease next",
+                "lease given back", "lease of what is held", "lease taken over",
+                "lease of the silent", "lease overdue", "lease of a straggler", "answer stale",
+                "answer duplicate", "answer refused", "cancel of the draining",
+                "disconnect timeout", "disconnect quarantined", "disconnect superseded", "deliver",
+                "coordinator died", "died at the disk", "power lost", "resumed",
+                "directory restored", "second coordinator refused", "stranger",
+                "another version refused", "ended by its disk", "bit rot",
+            ])
     }
 
-    /// The world of a seed: its run, its workers, and how often its coordinator dies.
-    private static func run(_ seed: UInt64) throws -> SimulatedRun {
-        var random = SplitMix(state: seed &* 0x2545_F491_4F6C_DD1D)
-        let job = try SimulatedJob.job(random.next())
-        var poison = SimulatedJob.Poison()
-        if random.happens(0.15) {
-            poison.step = Int.random(in: 1...job.job.plan.stepCount, using: &random)
-        } else if random.happens(0.1) {
-            poison.validation = job.job.plan.stepCount
-        }
-        let run = SimulatedRun(seed: seed, workers: 2 + Int(seed % 6), of: job, poison: poison)
-        if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
-        run.stops = random.happens(0.15)
-        if random.happens(0.15) {
-            run.restores = true
-            run.deaths = Int.random(in: 3...6, using: &random)
-        }
-        return run
+    @Test("a run with local steps is the same, whatever goes wrong, and lost states are rebuilt")
+    func localSteps() throws {
+        try all(
+            .local,
+            [
+                "state rebuilt", "coordinator died", "resumed", "lease given back", "dispute",
+                "replay", "directory restored",
+            ])
     }
 
-    @Test(
-        "every piece is accepted once, and the run is the same, whichever worker dies or is wrong")
-    func everyPieceOnce() throws {
-        var counts: [String: Int] = [:]
-        var fullness: [String: Double] = [:]
-        var found = 0
+    /// Runs all seeds of a recipe on two threads. In a thousand seeds all of `events` must happen;
+    /// otherwise they would prove nothing.
+    private func all(_ recipe: Scenario.Recipe, _ events: [String]) throws {
         let seeds = Self.seeds
-        for seed in seeds {
-            let run = try Self.run(seed)
-            // A worker that hangs holds a run up for five patiences, 300 s, and so do two that hang with
-            // copies of one piece; that may happen twice. A run that diverges needs two that agree; more
-            // lives take more time besides.
-            run.run(limit: .seconds(run.restores ? 1000 : 800))
-            counts.merge(run.world.counts) { $0 + $1 }
-            fullness.merge(run.world.fullness) { max($0, $1) }
-            if seeds.count == 1 || !run.violations.isEmpty, found == 0 {
-                print(run.world.trace.suffix(120).joined(separator: "\n"))
-            }
-            guard !run.violations.isEmpty else { continue }
-            Issue.record("SKEIN_TEST_SEED=\(seed): \(run.violations)")
-            found += 1
-            if !Self.seesAll { return }
+        let isOne = seeds.count == 1
+        let range = SeedRange(seeds, mostFound: 3, keepsTraces: isOne) {
+            Scenario.drawn($0, recipe)
         }
-        guard found == 0 else { return }
-        let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        print("\(seeds.count) seeds; " + table.joined(separator: "; "))
-        let bounds = fullness.sorted { $0.key < $1.key }.map { what, part in
+        let tally = try range.run(threads: 2)
+        for outcome in isOne ? tally.traced : Array(tally.found.prefix(1)) {
+            print(outcome.trace.suffix(120).joined(separator: "\n"))
+        }
+        for outcome in tally.found {
+            Issue.record("\(outcome.scenario.command): \(outcome.violations)")
+        }
+        guard tally.found.isEmpty else { return }
+        let table = tally.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        print("\(recipe.rawValue), seeds \(seeds); " + table.joined(separator: "; "))
+        let bounds = tally.fullness.sorted { $0.key < $1.key }.map { what, part in
             "\(what): \(Int(part * 100)) %"
         }
         print("the most of what is bounded: " + bounds.joined(separator: "; "))
-        // With this many seeds all of these must happen; otherwise the test would prove nothing.
-        guard seeds.count >= 320 else { return }
-        for event in [
-            "lease there is room for its result now", "drop", "dispute",
-            "lease w and w gave different results",
-            "lease next in order", "lease given back by w",
-            "lease the worker has finished it already",
-            "lease it waited behind other work at w", "lease w is silent",
-            "lease w is past its deadline",
-            "lease w would finish last", "answer stale", "answer duplicate", "answer refused",
-            "cancel the worker drains", "disconnect timeout", "disconnect quarantined",
-            "disconnect superseded", "deliver",
-            "coordinator stopped", "coordinator died", "died at the disk", "power lost", "resumed",
-            "directory restored",
-        ] {
-            #expect(counts[event, default: 0] > 0, "\(event) never happened")
+        guard seeds.count >= 1000 else { return }
+        let kinds = Set(Fault.What.allCases).subtracting([.version])
+        for event in events + kinds.map({ "fault \($0.rawValue)" }) {
+            #expect(tally.counts[event, default: 0] > 0, "\(event) never happened")
         }
-        #expect(fullness.count == 17, "a bound of SimulatedBounds was never looked at: \(bounds)")
-        for (what, part) in fullness {
+        guard recipe == .gradients else { return }
+        #expect(
+            tally.fullness.count == SimulatedBounds.count,
+            "a bound of SimulatedBounds was never looked at: \(bounds)")
+        for (what, part) in tally.fullness {
             #expect(part > 0.3, "\(what): a bound that is far from what there is")
-        }
-    }
-
-    @Test("a run with local steps is the same, whatever dies, and lost states are rebuilt")
-    func localSteps() throws {
-        var counts: [String: Int] = [:]
-        let seeds = Self.seeds.prefix(160)
-        for seed in seeds {
-            var random = SplitMix(state: seed &* 0x9E37_79B9_7F4A_7C15)
-            let jobs = try SimulatedJob.local.get()
-            let job = jobs[Int(random.next() % UInt64(jobs.count))]
-            var poison = SimulatedJob.Poison()
-            if random.happens(0.1) { poison.step = Int.random(in: 1...20, using: &random) }
-            let run = SimulatedRun(seed: seed, workers: 1 + Int(seed % 5), of: job, poison: poison)
-            if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
-            if random.happens(0.15) {
-                run.restores = true
-                run.deaths = Int.random(in: 3...6, using: &random)
-            }
-            run.run(limit: .seconds(2000))
-            counts.merge(run.world.counts) { $0 + $1 }
-            guard !run.violations.isEmpty else { continue }
-            print(run.world.trace.suffix(120).joined(separator: "\n"))
-            Issue.record("SKEIN_TEST_SEED=\(seed): \(run.violations)")
-            return
-        }
-        // There may be so few other seeds that they need not have each of these.
-        guard seeds.count >= 160, seeds.first == 1 else { return }
-        for event in [
-            "state rebuilt", "coordinator died", "resumed", "lease given back by w", "dispute",
-            "replay", "directory restored",
-        ] {
-            #expect(counts[event, default: 0] > 0, "\(event) never happened")
         }
     }
 
@@ -140,10 +90,6 @@ struct SimulationTests {
     ) -> SimulatedRun {
         let run = SimulatedRun(seed: seed, workers: workers, of: job)
         run.patience = patience
-        for worker in run.workers {
-            worker.badness = 0
-            worker.faultsUntil = .zero
-        }
         return run
     }
 

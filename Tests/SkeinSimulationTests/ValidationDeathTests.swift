@@ -12,7 +12,7 @@ struct ValidationDeathTests {
         arguments: [0, 1])
     func deaths(number: Int) throws {
         let simulated = try SimulatedJob.judged.get()[number]
-        let disk = VirtualDisk(seed: 0)
+        let disk = SimulatedDisk(seed: 0)
         let whole = try lives(simulated, disk.opened())
         // Otherwise this would prove little.
         #expect(whole.isComplete && whole.step < simulated.job.plan.stepCount)
@@ -23,7 +23,7 @@ struct ValidationDeathTests {
         #expect(expected.metrics.filter { $0.contains("\"sample\":\"after 0\"") }.count == 2)
         var deaths = 0
         while true {
-            let disk = VirtualDisk(seed: UInt64(deaths))
+            let disk = SimulatedDisk(seed: UInt64(deaths))
             guard dies(simulated, disk, after: deaths + 1) else { break }
             deaths += 1
             if deaths % 2 == 0 { disk.loosePower() }
@@ -40,18 +40,19 @@ struct ValidationDeathTests {
 
     /// One process, to its end.
     private func lives(
-        _ simulated: SimulatedJob, _ store: VirtualStore
+        _ simulated: SimulatedJob, _ process: SimulatedProcess
     ) throws -> TrainingLoop.Outcome {
-        defer { store.end() }
-        return try simulated.straight(in: store)
+        defer { process.end() }
+        return try simulated.straight(in: process)
     }
 
-    /// Whether a process dies that may do `count` operations.
-    private func dies(_ simulated: SimulatedJob, _ disk: VirtualDisk, after count: Int) -> Bool {
+    /// Whether a process dies that may make `count` calls that change its disk. A death at another call
+    /// leaves what one at the next of these does.
+    private func dies(_ simulated: SimulatedJob, _ disk: SimulatedDisk, after count: Int) -> Bool {
         var hasDied = false
         do {
             _ = try lives(
-                simulated, disk.opened(dyingAfter: (count, .any)) { hasDied = true })
+                simulated, disk.opened(dyingAfter: (count, .change)) { hasDied = true })
         } catch {
             // A death, as the part that noticed it calls it.
             if !hasDied { Issue.record("\(error)") }

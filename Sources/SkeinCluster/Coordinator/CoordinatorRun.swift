@@ -218,7 +218,7 @@ extension CoordinatorRun {
         board.attach { shellHandle.view() }
         // What workers say of the reference is this run's alone.
         let references = ReferenceCache(
-            directory: directory.references,
+            directory: directory.references, calls: directory.store.calls,
             check: { [directory] in try directory.checkTerm() })
         return try RunAssembly(
             job: job, directory: directory, source: source, references: references,

@@ -24,7 +24,7 @@ package final class Peer {
     /// Whether it has proved that it knows the token.
     var isKnown = false
     /// When it connected.
-    let since: Duration
+    package let since: Duration
     /// Ends the time in which it must say who it is, or an observer what it wants.
     var handshakeAlarm: Alarm?
     var lastHeard: Duration

@@ -37,6 +37,9 @@ package final class RunInbox: Sendable {
         self.wait = wait
     }
 
+    /// Items that nothing has taken.
+    package var count: Int { items.change(waking: false) { $0.count } }
+
     func put(_ item: Item) {
         items.change { items in
             if case .pulse = item, !items.isEmpty { return }

@@ -53,6 +53,8 @@ package final class Connection {
     private(set) var bytesSent: UInt64 = 0
 
     private var inbound: InboundQueue
+    /// Received bytes of messages that have not come whole.
+    package var receivedBytes: Int { inbound.heldBytes }
     private var outbound = OutboundQueue()
     /// The frame being written, and how many of its bytes have been.
     private var frame: OutboundFrame?

@@ -22,13 +22,21 @@ enum ModelCache {
     }
 
     /// Whether the file is there with the right length and SHA-256; `note` is told how many bytes
-    /// have been hashed.
+    /// have been hashed. Bytes are read, not mapped: a sector that cannot be read is an error.
     static func isIntact(
-        _ path: String, _ file: Offer.ModelFile, note: (Int) throws -> Void
+        _ path: String, _ file: Offer.ModelFile, in calls: any FileCalls,
+        note: (Int) throws -> Void
     ) throws -> Bool {
-        guard FileManager.default.fileExists(atPath: path) else { return false }
-        let mapped = try MappedFile(path: path)
-        guard UInt64(mapped.count) == file.byteCount else { return false }
-        return try mapped.digest { try note($0) }.bytes == file.digest
+        guard calls.isThere(path) else { return false }
+        do {
+            let found = try RegularFile.digest(
+                of: path, in: calls,
+                check: { if UInt64($0) != file.byteCount { throw OtherSize() } }, progress: note)
+            return found.digest.bytes == file.digest
+        } catch is OtherSize {
+            return false
+        }
     }
+
+    private struct OtherSize: Error {}
 }

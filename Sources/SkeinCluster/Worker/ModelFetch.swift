@@ -34,6 +34,7 @@ final class ModelFetch: Sendable {
     private let progress: PreparationProgress
     private let patience: Duration
     private let log: Log
+    private let calls: any FileCalls
     private let state = Condition(State())
 
     /// Fetches nothing yet.
@@ -44,9 +45,12 @@ final class ModelFetch: Sendable {
     ///   - progress: counts, and says when the model is no longer wanted.
     ///   - patience: how long another process of this host that fetches the model may stand still.
     ///   - log: told when it does.
+    ///   - calls: of the disk with the cache.
     init(
-        offer: Offer, cache: String, progress: PreparationProgress, patience: Duration, log: Log
+        offer: Offer, cache: String, progress: PreparationProgress, patience: Duration, log: Log,
+        calls: any FileCalls = SystemCalls()
     ) {
+        self.calls = calls
         files = offer.modelFiles
         self.progress = progress
         self.patience = patience
@@ -83,12 +87,13 @@ final class ModelFetch: Sendable {
     func run(
         request: (ModelRequest) -> Void, report: (UInt64, UInt64) -> Void
     ) throws -> String {
-        try AtomicFile.makeDirectory(directory)
-        let lock = try FetchLock(directory: directory)
+        try AtomicFile.makeDirectory(directory, in: calls)
+        let lock = try FetchLock(directory: directory, in: calls)
         defer { withExtendedLifetime(lock) {} }
         let isAlone = try waitForTurn(lock)
         for file in files {
-            PartialFile.removeLeftovers(beside: ModelCache.path(of: file, in: directory))
+            try PartialFile.removeLeftovers(
+                beside: ModelCache.path(of: file, in: directory), in: calls)
         }
         let total = files.reduce(UInt64(0)) { $0 &+ $1.byteCount }
         var before: UInt64 = 0
@@ -114,7 +119,7 @@ final class ModelFetch: Sendable {
         while try !lock.take() {
             if state.change(waking: false, { $0.isGone }) { throw NodeError.connectionLost }
             progress.waitsForOther = true
-            switch wait.look(at: lock.sign(), now: ContinuousClock.now - began) {
+            switch wait.look(at: try lock.sign(), now: ContinuousClock.now - began) {
             case .waits: break
             case .moves(let byteCount):
                 // What another process of this host fetches is progress of this worker, too.
@@ -125,7 +130,7 @@ final class ModelFetch: Sendable {
                         + "\(time.inWords); this worker fetches it beside that one")
                 return false
             }
-            Thread.sleep(forTimeInterval: 0.2)
+            calls.pause(microseconds: 200_000)
         }
         return true
     }
@@ -137,14 +142,32 @@ final class ModelFetch: Sendable {
         request: (ModelRequest) -> Void, report: (UInt64) -> Void
     ) throws {
         let path = ModelCache.path(of: file, in: directory)
-        if try ModelCache.isIntact(path, file, note: note) { return }
+        if try ModelCache.isIntact(path, file, in: calls, note: note) { return }
         let output =
             isAlone
-            ? try PartialFile(path: path + ".part", limit: file.byteCount)
-            : try PartialFile(ownBeside: path)
-        let partial = output.path
-        // Another attempt cannot continue it.
-        defer { if !isAlone { unlink(partial) } }
+            ? try PartialFile(path: path + ".part", limit: file.byteCount, in: calls)
+            : try PartialFile(ownBeside: path, in: calls)
+        do {
+            try fill(output, with: file, index: index, note: note, request: request, report: report)
+            guard try ModelCache.isIntact(output.path, file, in: calls, note: note) else {
+                // It must start over: which part is wrong is not known.
+                try calls.unlink(output.path).get("remove", output.path)
+                throw NodeError.modelDamaged(path: path)
+            }
+            try calls.rename(output.path, to: path).get("rename into place", path)
+        } catch {
+            // Another attempt cannot continue it.
+            if !isAlone { _ = try calls.unlink(output.path) }
+            throw error
+        }
+        try AtomicFile.syncDirectory(of: path, in: calls)
+    }
+
+    /// Asks for what a file lacks, and writes it durably.
+    private func fill(
+        _ output: PartialFile, with file: Offer.ModelFile, index: UInt32,
+        note: (Int) throws -> Void, request: (ModelRequest) -> Void, report: (UInt64) -> Void
+    ) throws {
         var asked = output.count
         while output.count < file.byteCount {
             while asked < file.byteCount, asked - output.count < Self.windowBytes {
@@ -163,15 +186,6 @@ final class ModelFetch: Sendable {
             report(output.count)
         }
         try output.finish()
-        guard try ModelCache.isIntact(partial, file, note: note) else {
-            // It must start over: which part is wrong is not known.
-            try FileManager.default.removeItem(atPath: partial)
-            throw NodeError.modelDamaged(path: path)
-        }
-        guard rename(partial, path) == 0 else {
-            throw FileError.failed(operation: "rename into place", path: path, code: errno)
-        }
-        try AtomicFile.syncDirectory(of: path)
     }
 
     private static var windowBytes: UInt64 {

@@ -5,94 +5,82 @@ import SkeinBasics
 final class PartialFile {
     let path: String
     private(set) var count: UInt64
+    private let calls: any FileCalls
     private let descriptor: Int32
 
-    /// Opens or creates the file; one that is longer than `limit` is emptied.
-    init(path: String, limit: UInt64) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "create", path: path, code: errno)
-        }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            let code = errno
-            close(descriptor)
-            throw FileError.failed(operation: "read the size of", path: path, code: code)
-        }
-        count = UInt64(status.st_size)
+    private init(path: String, count: UInt64, _ calls: any FileCalls, _ descriptor: Int32) {
         self.path = path
+        self.count = count
+        self.calls = calls
         self.descriptor = descriptor
+    }
+
+    /// Opens or creates the file; one that is longer than `limit` is emptied.
+    convenience init(
+        path: String, limit: UInt64, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        let descriptor = try calls.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+            .get("create", path)
+        // From here on it is closed with the object, also when this throws.
+        self.init(path: path, count: 0, calls, descriptor)
+        count = UInt64(try calls.status(descriptor).get("read the size of", path).size)
         if count > limit {
-            guard ftruncate(descriptor, 0) == 0 else {
-                throw FileError.failed(operation: "cut", path: path, code: errno)
-            }
+            try calls.cut(descriptor, to: 0).get("cut", path)
             count = 0
         }
     }
 
     /// Creates an empty file `PATH.PROCESS-RANDOM.part` that no other process writes. It is locked, so
     /// that `removeLeftovers` of others leaves it alone as long as this process lives.
-    init(ownBeside path: String) throws {
-        count = 0
+    convenience init(ownBeside path: String, in calls: any FileCalls = SystemCalls()) throws {
         while true {
             let random = try SystemRandomness.bytes(4).map { String($0, radix: 16) }.joined()
             let own = "\(path).\(getpid())-\(random).part"
-            let file = open(own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
-            guard file >= 0 else {
-                throw FileError.failed(operation: "create", path: own, code: errno)
-            }
+            let file = try calls.open(
+                own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode: 0o644
+            ).get("create", own)
             // Another process may take it for a leftover before it is locked; then another is made.
-            let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
-            let code = errno
-            if isLocked, access(own, F_OK) == 0 {
-                self.path = own
-                descriptor = file
+            let lock = try calls.lock(file, LOCK_EX | LOCK_NB)
+            if lock.code == nil, calls.isThere(own) {
+                self.init(path: own, count: 0, calls, file)
                 return
             }
-            unlink(own)
-            close(file)
-            guard isLocked || code == EWOULDBLOCK || code == EINTR else {
-                throw FileError.failed(operation: "lock", path: own, code: code)
-            }
+            _ = try calls.unlink(own)
+            calls.close(file)
+            if lock.code != EWOULDBLOCK, lock.code != EINTR { try lock.get("lock", own) }
         }
     }
 
     /// Removes what processes that are gone have left of files of their own for `path`.
-    static func removeLeftovers(beside path: String) {
+    static func removeLeftovers(
+        beside path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let directory = parts.dropLast().joined(separator: "/")
         let prefix = (parts.last.map(String.init) ?? "") + "."
         // What is left lies there until another start; the download itself tells of the folder.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        guard case .done(let names) = try calls.names(in: directory) else { return }
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(".part") {
             let middle = name.dropFirst(prefix.count).dropLast(".part".count)
             guard middle.wholeMatch(of: /[0-9]+-[0-9a-f]+/) != nil else { continue }
-            let descriptor = open(directory + "/" + name, O_RDWR | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
+            guard
+                case .done(let descriptor) = try calls.open(
+                    directory + "/" + name, O_RDWR, mode: 0)
+            else { continue }
+            defer { calls.close(descriptor) }
             // Its maker would have locked it.
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(directory + "/" + name) }
-            close(descriptor)
+            if try calls.lock(descriptor, LOCK_EX | LOCK_NB).code == nil {
+                _ = try calls.unlink(directory + "/" + name)
+            }
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { calls.close(descriptor) }
 
     func append(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw FileError.failed(operation: "write", path: path, code: errno)
-            }
-            rest = rest.dropFirst(written)
-            count += UInt64(written)
-        }
+        try bytes.withUnsafeBytes { try calls.writeAll(descriptor, $0) }.get("write", path)
+        count += UInt64(bytes.count)
     }
 
-    func finish() throws {
-        guard AtomicFile.flush(descriptor) else {
-            throw FileError.failed(operation: "flush", path: path, code: errno)
-        }
-    }
+    func finish() throws { try calls.flushWholly(descriptor).get("flush", path) }
 }

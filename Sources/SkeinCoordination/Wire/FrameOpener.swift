@@ -100,6 +100,11 @@ package struct FrameOpener: Sendable {
         input.append(contentsOf: rest)
     }
 
+    /// Bytes that have come and are of no whole frame yet.
+    var heldBytes: Int {
+        input.count - position + (current?.payload.count ?? 0) + (begun?.bytes.count ?? 0)
+    }
+
     /// Bytes that `fill` takes: the missing ones of a begun payload; 0 while there are bytes that
     /// `next` has not looked at.
     package var missingPayload: Int {

@@ -27,6 +27,9 @@ package struct InboundQueue: Sendable {
         opener.fill(count, read)
     }
 
+    /// Bytes of messages that have not come whole.
+    package var heldBytes: Int { opener.heldBytes + assembler.heldBytes }
+
     /// Demands tags from the next frame on.
     package mutating func authenticate(with key: FrameKey) {
         opener.authenticate(with: key)

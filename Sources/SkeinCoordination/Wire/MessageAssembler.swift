@@ -2,6 +2,10 @@
 package struct MessageAssembler: Sendable {
     /// May change between frames; a message that has begun is judged by the bounds of its start.
     package var bounds: MessageBounds
+
+    /// Bytes of the message that has begun.
+    var heldBytes: Int { partial?.count ?? 0 }
+
     private var partial: Partial?
 
     /// A bulky message with more chunks to come.

@@ -50,6 +50,9 @@ package struct AlarmList {
         return action
     }
 
+    /// Alarms that are set.
+    package var count: Int { actions.count }
+
     package mutating func removeAll() {
         heap.removeAll()
         actions.removeAll()

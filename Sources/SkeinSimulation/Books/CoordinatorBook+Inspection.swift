@@ -7,7 +7,9 @@ import SkeinNetwork
 extension CoordinatorBook {
     /// The named one to wait for is always there, and nothing is kept for longer or in greater
     /// numbers than it may be.
-    func inspect(_ shell: CoordinatorShell, workers: Int) {
+    mutating func inspect(
+        _ shell: CoordinatorShell, _ loop: VirtualLoop, _ inbox: RunInbox, workers: Int
+    ) {
         let waiting = shell.state.waiting(now: shell.now)
         let isNamed =
             switch waiting.culprit {
@@ -25,7 +27,8 @@ extension CoordinatorBook {
             world.violate("results of \(peer), who is gone, are kept")
         }
         inspectPauses(shell)
-        inspectBounds(of: shell, workers: workers)
+        inspectStrangers(shell)
+        inspectBounds(of: shell, loop, inbox, workers: workers)
     }
 
     /// What waits to be sent to a worker is leased to it.
@@ -47,12 +50,25 @@ extension CoordinatorBook {
         }
     }
 
-    /// A pause is 1 s for the first failure, doubled for each failure before, as docs/PROTOCOL.md has
-    /// it.
+    /// A peer has 5 s to prove the token. A coordinator that was stopped hangs up a moment later.
+    private mutating func inspectStrangers(_ shell: CoordinatorShell) {
+        let late = shell.peers.values.filter {
+            $0.stage == .greeting && shell.now - $0.since > .seconds(6)
+        }
+        lateStrangers = Dictionary(
+            uniqueKeysWithValues: late.map { ($0.id, lateStrangers[$0.id, default: 0] + 1) })
+        for (peer, count) in lateStrangers where count > 3 {
+            world.violate("\(peer) has not proved the token and is still here")
+        }
+    }
+
+    /// A pause is 1 s for the first failure, doubled for each failure before, and at most half of the
+    /// patience.
     mutating func notePauses(_ state: CoordinatorState) {
         for (name, standing) in state.standings
         where standing.failures > 0 && standing.quarantinedUntil != pauses[name]?.told {
-            let pause = Duration.seconds(min(1 << min(standing.failures - 1, 6), 60))
+            let pause = min(
+                .seconds(min(1 << min(standing.failures - 1, 6), 60)), settings.patience / 2)
             pauses[name] = (standing.quarantinedUntil, world.now + pause)
         }
     }

@@ -26,6 +26,9 @@ struct CoordinatorBook {
     private var draining: Set<PeerID> = []
     private var lastHeard: [PeerID: Duration] = [:]
     var leases: [PeerID: [WorkKey]] = [:]
+    /// The attempt of each lease of the round, and the newest of each piece.
+    private var attempts: [Place: UInt32] = [:]
+    private var newestAttempts: [WorkKey: UInt32] = [:]
     /// Who gave a bad result of a piece.
     private var tried: [Int: Set<String>] = [:]
     private var refusals: [Int: Int] = [:]
@@ -35,11 +38,16 @@ struct CoordinatorBook {
     private var disputes: Set<WorkKey> = []
     /// When the state says that a name may come back, and when it may by the book.
     var pauses: [String: (told: Duration?, end: Duration)] = [:]
+    /// How often in a row strangers were found that had been here for longer than they may.
+    var lateStrangers: [PeerID: Int] = [:]
     private var idleSince: Duration?
     private var nextInspection = Duration.zero
+    /// Whether a round may be left before it is complete.
+    private let mayLeave: () -> Bool
 
-    init(_ world: World, _ settings: CoordinatorSettings) {
+    init(_ world: World, _ settings: CoordinatorSettings, mayLeave: @escaping () -> Bool) {
         self.world = world
+        self.mayLeave = mayLeave
         self.settings = settings
     }
 
@@ -82,20 +90,28 @@ struct CoordinatorBook {
             if present.values.contains(where: { $0.name == member.name }) {
                 world.count("a name that is there joins")
             }
+            if let end = pauses[member.name]?.end, world.now + .milliseconds(100) < end {
+                violate("lets in a worker that has to pause until \(end)", member.name)
+            }
             preparing.remove(peer)
             present[peer] = member
             lastHeard[peer] = world.now
         case .left(let peer, _): forget(peer)
         case .heard(let peer, _): lastHeard[peer] = world.now
         case .draining(let peer): draining.insert(peer)
-        case .arrived(let peer, let key, _, _):
-            parked.insert(Place(peer: peer, key: key))
+        case .arrived(let peer, let key, let attempt, _):
+            let place = Place(peer: peer, key: key)
+            if let given = attempts[place], given != attempt {
+                violate("takes a result for another attempt than \(given)", attempt)
+            }
+            parked.insert(place)
             leases[peer]?.removeAll { $0 == key }
             lastHeard[peer] = world.now
         case .checked(let peer, let key, let outcome): checked(Place(peer: peer, key: key), outcome)
         case .stateWanted(let peer, let key):
             if leases[peer]?.contains(key) == true { unanswered = Place(peer: peer, key: key) }
-        case .preparing(let peer, _, _, _):
+        case .preparing(let peer, let name, _, _):
+            if name.hasPrefix(SimulatedWorker.thief) { violate("makes an offer to", name) }
             preparing.insert(peer)
             lastHeard[peer] = world.now
         case .phase, .closed, .moved, .stopAdmitting, .tick: break
@@ -129,10 +145,13 @@ struct CoordinatorBook {
         for (peer, held) in leases where !held.isEmpty {
             violate("has leases of a closed round", peer)
         }
-        if !isSpoiled, !parked.isEmpty { violate("results are left unanswered", parked.count) }
-        if !isSpoiled, accepted.contains(0) { violate("closes before all is there", accepted) }
-        if !isSpoiled, !disputes.isEmpty { violate("closes with disputes", disputes) }
+        // A run that was asked to end, or whose disk has failed, leaves its step as it is.
+        let isLeft = isSpoiled || mayLeave()
+        if !isLeft, !parked.isEmpty { violate("results are left unanswered", parked.count) }
+        if !isLeft, accepted.contains(0) { violate("closes before all is there", accepted) }
+        if !isLeft, !disputes.isEmpty { violate("closes with disputes", disputes) }
         (parked, checks, disputes) = ([], [], [])
+        (attempts, newestAttempts) = ([:], [:])
         round = nil
         idleSince = nil
     }
@@ -141,7 +160,9 @@ struct CoordinatorBook {
 
     private mutating func obey(_ directive: CoordinatorState.Directive) {
         switch directive {
-        case .lease(let peer, let key, _, let reason): lease(peer, key, reason)
+        case .lease(let peer, let key, let attempt, let reason):
+            lease(peer, key, reason)
+            number(Place(peer: peer, key: key), attempt, reason)
         case .cancel(let peer, let key, let reason):
             known(peer, directive)
             if reason == .notRebuilt { violate("no worker names states wrongly here", directive) }
@@ -218,6 +239,14 @@ struct CoordinatorBook {
         }
     }
 
+    /// No two leases of a piece have one number.
+    private mutating func number(_ place: Place, _ attempt: UInt32, _ reason: LeaseReason) {
+        guard reason != .recalled else { return }
+        if attempt <= newestAttempts[place.key] ?? 0 { violate("repeats an attempt", place) }
+        newestAttempts[place.key] = attempt
+        attempts[place] = attempt
+    }
+
     private func known(_ peer: PeerID, _ directive: CoordinatorState.Directive) {
         if present[peer] == nil { violate("an unknown peer", directive) }
     }
@@ -226,9 +255,9 @@ struct CoordinatorBook {
     private func count(_ directive: CoordinatorState.Directive) {
         switch directive {
         case .lease(_, _, _, let reason):
-            world.count("lease " + "\(reason)".replacing(/w[0-9]+/, with: "w"))
+            world.count(reason.kind)
         case .cancel(_, _, let reason):
-            world.count("cancel " + "\(reason)".replacing(/w[0-9]+/, with: "w"))
+            world.count(reason.kind)
         case .answer(_, _, let verdict, _): world.count("answer \(verdict)")
         case .disconnect(_, let rejection): world.count("disconnect \(rejection.code)")
         case .deliver: world.count("deliver")
@@ -288,6 +317,37 @@ struct CoordinatorBook {
             }
         } else {
             idleSince = world.now
+        }
+    }
+}
+
+extension LeaseReason {
+    /// Its name in the table of what happened.
+    fileprivate var kind: String {
+        switch self {
+        case .next: "lease next"
+        case .prefetch: "lease ahead"
+        case .held: "lease of what is held"
+        case .released: "lease given back"
+        case .takenOver: "lease taken over"
+        case .silent: "lease of the silent"
+        case .overdue: "lease overdue"
+        case .straggler: "lease of a straggler"
+        case .recalled: "lease recalled"
+        case .disputed: "lease disputed"
+        }
+    }
+}
+
+extension CancelReason {
+    fileprivate var kind: String {
+        switch self {
+        case .accepted: "cancel accepted"
+        case .takenOver: "cancel taken over"
+        case .draining: "cancel of the draining"
+        case .roundClosed: "cancel of a closed round"
+        case .late: "cancel of the late"
+        case .notRebuilt: "cancel not rebuilt"
         }
     }
 }

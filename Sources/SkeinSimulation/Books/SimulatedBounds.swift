@@ -7,6 +7,12 @@ import SkeinTraining
 // What processes hold for each other, none of which may grow without end. T is a worker's threads, as in
 // docs/PROTOCOL.md; not a state's own number, which may be wrong.
 
+/// What is known of the bounds.
+enum SimulatedBounds {
+    /// How many there are.
+    static let count = 22
+}
+
 extension SimulatedWorker {
     func inspectBounds(of shell: WorkerShell) {
         func bound(_ what: String, _ count: Int, atMost limit: Int) {
@@ -24,6 +30,8 @@ extension SimulatedWorker {
         // At most those of which a lease is under way.
         bound("early cancellations", shell.state.cancelledEarly.count, atMost: 2 * threads)
         bound("open links", loop?.openLinks.count ?? 0, atMost: 2)
+        // The next dial, the answer of the name server, a beat, a greeting, and four of a connection.
+        bound("alarms", loop?.alarmCount ?? 0, atMost: 8)
         if let engine = shell.engine as? VirtualEngine {
             // One that is there, one that waits, and differences together no longer than that.
             bound("parameter bytes", engine.parameters.heldBytes, atMost: 3 * whole)
@@ -34,12 +42,17 @@ extension SimulatedWorker {
                 (shell.engine?.mostGradientBytes
                     ?? model.codec.mostPackedBytes(count: model.count)) + 256
             bound("unsent bytes", connection.pendingBytes, atMost: 4 * threads * result)
+            // A part of a message, such as a lease with 400 tokens: whole ones are taken at once.
+            let message = max(whole, shell.engine?.mostReplayBytes ?? 0, 4 * 400 + 256) + 256
+            bound("received bytes", connection.receivedBytes, atMost: message)
         }
     }
 }
 
 extension CoordinatorBook {
-    func inspectBounds(of shell: CoordinatorShell, workers: Int) {
+    func inspectBounds(
+        of shell: CoordinatorShell, _ loop: VirtualLoop, _ inbox: RunInbox, workers: Int
+    ) {
         func bound(_ what: String, _ count: Int, atMost limit: Int) {
             world.bound("\(what) of a coordinator", at: "the coordinator", count, atMost: limit)
         }
@@ -49,8 +62,14 @@ extension CoordinatorBook {
         bound("peers", shell.peers.count, atMost: 3 * workers)
         bound("names", state.standings.count, atMost: workers)
         bound("preparations", state.preparations.count, atMost: workers)
+        // Each connection has up to four, and there is a beat and a tick.
+        bound("alarms", loop.alarmCount, atMost: 4 * shell.peers.count + 4)
         guard let round = state.open else { return }
         let room = round.room(settings)
+        // A result of each piece, what some worker lacks, and what is said of disputes.
+        bound(
+            "items of the inbox", inbox.count,
+            atMost: min(room, round.pieces.count) + shell.peers.count + 4)
         bound("unchecked results", round.unchecked, atMost: room)
         bound("results on call", round.recalled.count, atMost: room)
         // A piece has two holders.
@@ -78,6 +97,9 @@ extension CoordinatorBook {
             // Two versions of the parameters, and the rows of what is leased.
             let parameters =
                 2 * shell.identity.mostParameterBytes + threads * shell.identity.mostReplayBytes
+            bound(
+                "received bytes", connection.receivedBytes,
+                atMost: max(shell.identity.mostGradientBytes, 1 << 10) + 256)
             bound(
                 "unsent bytes", connection.pendingBytes,
                 atMost: parameters + 2 * threads * (4 << 10))

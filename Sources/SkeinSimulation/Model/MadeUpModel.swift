@@ -15,10 +15,22 @@ struct MadeUpModel: Sendable {
     let seed: UInt64
     let configuration: TrainingConfiguration
     /// A step whose first piece has a loss that is not a number, whichever worker computes it.
-    var poisonedStep: Int?
+    let poisonedStep: Int?
     /// The same of the validation after a step.
-    var poisonedValidation: Int?
+    let poisonedValidation: Int?
     let recipe: WorkRecipe
+    /// Computes logical workers; nil for a run without local steps.
+    private(set) var logical: LogicalWorkers?
+
+    init(_ job: TrainingJob, poisonedStep: Int? = nil, poisonedValidation: Int? = nil) {
+        count = job.shape.layout.count
+        configuration = job.configuration
+        codec = configuration.gradientCodec
+        seed = configuration.addressedSeed
+        recipe = job.workRecipe
+        (self.poisonedStep, self.poisonedValidation) = (poisonedStep, poisonedValidation)
+        logical = made
+    }
 
     private static func mix(_ a: Int, _ b: Int, _ c: Int = 0) -> UInt64 {
         var random = SplitMix(
@@ -56,8 +68,9 @@ struct MadeUpModel: Sendable {
         )
     }
 
-    /// Computes logical workers; nil for a run without local steps.
-    var logical: LogicalWorkers? {
+    /// What computes logical workers.
+    private var made: LogicalWorkers? {
+        // The job's own check has passed it.
         guard let settings = try? LocalSettings(configuration) else { return nil }
         return LogicalWorkers(settings, configuration: configuration) {
             [self] batch, parameters, _, _, _ in

@@ -56,11 +56,7 @@ final class SimulatedJob: Sendable {
     }
 
     func model(_ poison: Poison) -> MadeUpModel {
-        MadeUpModel(
-            count: job.shape.layout.count, codec: job.configuration.gradientCodec,
-            seed: job.configuration.addressedSeed, configuration: job.configuration,
-            poisonedStep: poison.step, poisonedValidation: poison.validation,
-            recipe: job.workRecipe)
+        MadeUpModel(job, poisonedStep: poison.step, poisonedValidation: poison.validation)
     }
 
     func expected(_ poison: Poison) throws -> Expected {
@@ -71,7 +67,7 @@ final class SimulatedJob: Sendable {
     }
 
     private func computed(_ poison: Poison) throws -> Expected {
-        let disk = VirtualDisk(seed: 0)
+        let disk = SimulatedDisk(seed: 0)
         var failingStep: Int?
         do {
             _ = try straight(in: disk.opened(), poison)
@@ -87,9 +83,9 @@ final class SimulatedJob: Sendable {
     /// - Returns: how it ended.
     /// - Throws: what ends it, also a death of the process.
     func straight(
-        in store: VirtualStore, _ poison: Poison = Poison()
+        in process: SimulatedProcess, _ poison: Poison = Poison()
     ) throws -> TrainingLoop.Outcome {
-        let directory = try RunDirectory(path: "/run", resuming: true, in: store)
+        let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
         var settings = LoopSettings()
         settings.beside = BesideRun { work in
             work()
@@ -103,35 +99,57 @@ final class SimulatedJob: Sendable {
 
     // MARK: The runs that seeds choose from
 
-    static func job(_ seed: UInt64) throws -> SimulatedJob {
-        let jobs = try all.get()
-        return jobs[Int(seed % UInt64(jobs.count))]
+    private struct Name: Hashable {
+        var recipe: Scenario.Recipe
+        var number: Int
+        var steps: Int?
     }
 
-    private static let all = Result { try (0..<8).map(make) }
+    private static let made = Mutex<[Name: SimulatedJob]>([:])
 
-    /// Runs with local steps, one for each codec.
-    static let local = Result {
-        try DeltaCodec.Kind.allCases.enumerated().map { number, codec in
-            var configuration = SimulatedJob.configuration(number)
-            configuration.gradientCodec = .fp32
-            (configuration.localSteps, configuration.logicalWorkers) = (3, 2 + number)
-            configuration.deltaCodec = codec
-            configuration.saveStateEvery = [3, 1, 4, 100][number]
-            configuration.batchSize = 2
-            configuration.epochs = 3
-            configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
-            if number == 2 {
-                (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
-            }
-            configuration.validateAtStart = number == 0
-            var random = SplitMix(state: UInt64(number) &+ 99)
-            // The last round of an epoch is short, or has fewer rows than logical workers.
-            let rows = 6 * (2 + number) * 3 + [1, 5, 9, 2][number]
-            return try SimulatedJob(
-                configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }
-            )
+    /// The job of a scenario, made once: `draw` chooses among the recipe's jobs, and `steps` is how many
+    /// steps it has; nil: its epochs say so.
+    static func job(
+        _ recipe: Scenario.Recipe, _ draw: UInt64, steps: Int? = nil
+    ) throws -> SimulatedJob {
+        let count = recipe == .local ? DeltaCodec.Kind.allCases.count : 8
+        let name = Name(recipe: recipe, number: Int(draw % UInt64(count)), steps: steps)
+        return try made.withLock { made in
+            if let job = made[name] { return job }
+            let job =
+                switch recipe {
+                case .gradients: try make(name.number, steps)
+                case .local: try makeLocal(name.number, steps)
+                }
+            // Many different numbers of steps do not fill the memory.
+            if made.count >= 256 { made = [:] }
+            made[name] = job
+            return job
         }
+    }
+
+    /// A run with local steps, one for each codec.
+    private static func makeLocal(_ number: Int, _ steps: Int?) throws -> SimulatedJob {
+        let codec = DeltaCodec.Kind.allCases[number]
+        var configuration = SimulatedJob.configuration(number)
+        configuration.gradientCodec = .fp32
+        (configuration.localSteps, configuration.logicalWorkers) = (3, 2 + number)
+        configuration.deltaCodec = codec
+        configuration.saveStateEvery = [3, 1, 4, 100][number]
+        configuration.batchSize = 2
+        configuration.epochs = 3
+        configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
+        if number == 2 {
+            (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
+        }
+        configuration.validateAtStart = number == 0
+        var random = SplitMix(state: UInt64(number) &+ 99)
+        // The last round of an epoch is short, or has fewer rows than logical workers.
+        let rows = 3 * (2 + number) * 3 + [1, 5, 9, 2][number]
+        configuration.iterations = steps
+        return try SimulatedJob(
+            configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }
+        )
     }
 
     /// Stops early by the accuracy of validations after every second step; with local steps, too.
@@ -209,10 +227,10 @@ final class SimulatedJob: Sendable {
         return configuration
     }
 
-    private static func make(_ number: Int) throws -> SimulatedJob {
+    private static func make(_ number: Int, _ steps: Int?) throws -> SimulatedJob {
         var random = SplitMix(state: UInt64(number) &+ 77)
         var configuration = SimulatedJob.configuration(number)
-        configuration.batchSize = [40, 25, 12, 50, 8, 30, 20, 3][number]
+        configuration.batchSize = [20, 13, 7, 26, 8, 15, 10, 3][number]
         configuration.epochs = 2
         configuration.validationSplit = number % 4 == 3 ? 0 : 0.2
         // Validations at other steps than an epoch's last, and before the first.
@@ -221,6 +239,7 @@ final class SimulatedJob: Sendable {
             configuration.validateAtStart = true
         }
         let rows = configuration.batchSize * 3
+        configuration.iterations = steps
         return try SimulatedJob(
             configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) })
     }
@@ -234,8 +253,8 @@ struct RunFiles: Sendable, Equatable {
     var ledger: [String] = []
     var metrics: [String] = []
 
-    init(_ disk: VirtualDisk, directory: String) throws {
-        let store = disk.opened()
+    init(_ disk: SimulatedDisk, directory: String) throws {
+        let store = disk.opened().store
         adapter = disk[directory + "/adapter/adapter_model.safetensors"]
         try Ledger.read(path: directory + "/ledger.jsonl", in: store) { record in
             guard case .microBatch(let entry) = record else {

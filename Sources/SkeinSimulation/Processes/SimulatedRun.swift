@@ -14,48 +14,74 @@ import SkeinTraining
 final class SimulatedRun: @unchecked Sendable {
     // Sendable: used on the world's thread alone.
 
+    /// That of all processes but strangers.
+    static let version = "simulated"
     static let address = "127.0.0.1:4011"
     static let token = [UInt8](repeating: 7, count: 32)
     static let options = CoordinatorOptions(listen: address, token: token)
     /// A numeric address: no name server is asked.
+    // Without one no worker would ever join, and each run would say so.
     static let addresses: [SocketAddress] =
         (try? NetworkAddress(parsing: address).resolved(for: .dialling)) ?? []
 
     let world: World
     let simulated: SimulatedJob
-    let disk: VirtualDisk
+    let disk: SimulatedDisk
     let poison: SimulatedJob.Poison
     private(set) var workers: [SimulatedWorker] = []
-    /// How often the coordinator may die.
-    var deaths = 0
-    /// Whether its process is stopped for a while in each of its lives.
-    var stops = false
-    /// Whether an older copy of the run's directory is put in place between two lives.
-    var restores = false
+    private let faults: [Fault]
+    /// Those of the faults that found something to happen to.
+    private(set) var suffered: [Fault] = []
+    let host = VirtualHost()
     var patience = Duration.seconds(60)
     private(set) var lives = 0
 
     private var limit = Duration.zero
-    private var isDead = false
-    private var store: VirtualStore?
-    private var loop: VirtualLoop?
-    private var shell: Confined<CoordinatorShell>?
-    private var book: CoordinatorBook?
+    var isDead = false
+    /// SIGTERM: the run ends after its step.
+    var isAsked = false
+    /// What happens while no coordinator is there.
+    var between = Between()
+    /// The death at the disk that is planned, for the next process if none is there.
+    var planned: (count: Int, of: SimulatedDisk.Call)?
+    /// What is wrong with the disk.
+    var trouble = DiskTrouble()
+    /// Second processes of a worker's name, and workers of another version.
+    var others: [SimulatedWorker] = []
+    /// Connections that strangers have asked for.
+    var strangers = 0
+    var process: SimulatedProcess?
+    var loop: VirtualLoop?
+    var shell: Confined<CoordinatorShell>?
+    var book: CoordinatorBook?
+    var inbox: RunInbox?
     /// The newest checkpoint that was said to be durable.
     private var savedStep = 0
     /// The copy of the disk, with what was durable then.
-    private var copy: (disk: VirtualDisk.Copy, savedStep: Int)?
+    private var copy: (disk: SimulatedDisk.Copy, savedStep: Int)?
     private var watchesAt = Duration.zero
 
     /// Why the world does not go on.
     private struct WorldEnded: Error {}
 
+    /// What a dead coordinator leaves to be done before the next one starts.
+    struct Between {
+        var pause = Duration.milliseconds(700)
+        var losesPower = false
+        var rots = false
+        var copies = false
+        var restores = false
+    }
+
+    /// A run that has not begun; `faults` are in the order of their times.
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
-        poison: SimulatedJob.Poison = SimulatedJob.Poison()
+        poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
+        keepsTrace: Bool = false
     ) {
-        world = World(seed: seed)
-        disk = VirtualDisk(seed: seed)
+        self.faults = faults
+        world = World(seed: seed, keepsTrace: keepsTrace)
+        disk = SimulatedDisk(seed: seed)
         self.simulated = simulated
         self.poison = poison
         let model = simulated.model(poison)
@@ -69,26 +95,26 @@ final class SimulatedRun: @unchecked Sendable {
     func run(limit: Duration) {
         self.limit = limit
         for worker in workers { world.after(worker.startsAfter) { self.launch(worker) } }
+        for fault in faults {
+            world.at(.seconds(fault.at)) { [self] in
+                guard suffer(fault) else { return }
+                world.note("\(fault)")
+                world.count("fault \(fault.what.rawValue)")
+                suffered.append(fault)
+            }
+        }
         while true {
             do {
-                try live()
+                if try !live() {
+                    try stayAway()
+                    continue
+                }
                 try verify(failingStep: nil)
             } catch is WorldEnded {
                 break
             } catch  where isDead {
-                end()
-                if world.random.happens(0.4) {
-                    world.note("power is lost")
-                    world.count("power lost")
-                    disk.loosePower()
-                }
-                if restores { copyOrRestore() }
-                do {
-                    isDead = false
-                    try pass(.milliseconds(700))
-                } catch {
-                    break
-                }
+                // It throws when the world has ended, which has been written down.
+                do { try stayAway() } catch { break }
                 continue
             } catch TrainingError.lossNotFinite(let step, _) {
                 do {
@@ -96,31 +122,58 @@ final class SimulatedRun: @unchecked Sendable {
                 } catch {
                     world.violate("what was left cannot be read: \(error)")
                 }
+            } catch let error as any Explained where trouble.explainsError(disk) {
+                // Its user starts it again, when the disk may be better.
+                world.note("the coordinator ends: \(error)")
+                world.count("ended by its disk")
+                if trouble.isLasting { break }
+                between.pause = .seconds(2)
+                // Likewise.
+                do { try stayAway() } catch { break }
+                continue
             } catch {
                 world.violate("the run has failed: \(error)")
             }
             break
         }
         end()
-        for worker in workers { worker.end() }
+        for worker in workers + others { worker.end() }
         world.end()
     }
 
-    /// Copies the directory after one death and puts the copy back after a later one: the terms since
-    /// then are given out once more.
-    private func copyOrRestore() {
-        guard let copy else {
-            self.copy = (disk.copied(), savedStep)
-            return
+    /// No coordinator is there for a while.
+    private func stayAway() throws {
+        end()
+        isDead = false
+        isAsked = false
+        let pause = between.pause
+        between.pause = .milliseconds(700)
+        try pass(pause)
+        if between.losesPower {
+            world.note("power is lost")
+            world.count("power lost")
+            disk.loosePower()
+            // After a flush that failed the system forgets what it was to write.
+            let counts = disk.faults.counts
+            if counts[.lostFlush] != nil || counts[.flushError] != nil { trouble.isLasting = true }
         }
-        guard world.random.happens(0.7) else { return }
-        world.note("an older copy of the run's directory is put in place")
-        world.count("directory restored")
-        disk.restore(copy.disk)
-        savedStep = copy.savedStep
+        if between.rots, let path = disk.rot(below: "/run") {
+            world.note("a bit of \(path) is another")
+            world.count("bit rot")
+            trouble.isLasting = true
+        }
+        if between.copies { copy = disk.copied().map { ($0, savedStep) } }
+        if between.restores, let copy {
+            // The terms since then are given out once more.
+            world.note("an older copy of the run's directory is put in place")
+            world.count("directory restored")
+            disk.restore(copy.disk)
+            savedStep = copy.savedStep
+        }
+        between = Between()
     }
 
-    private func launch(_ worker: SimulatedWorker) {
+    func launch(_ worker: SimulatedWorker) {
         do {
             try worker.launch()
         } catch {
@@ -129,39 +182,31 @@ final class SimulatedRun: @unchecked Sendable {
     }
 
     /// One process of the coordinator, from its start to its end.
-    private func live() throws {
+    ///
+    /// - Returns: whether the run is complete.
+    private func live() throws -> Bool {
         lives += 1
-        let life = lives
         world.note("the coordinator starts")
-        var death: (count: Int, of: VirtualDisk.Step)?
-        if deaths > 0 {
-            deaths -= 1
-            if world.random.happens(0.6) {
-                death = deathAtDisk()
-            } else {
-                world.after(world.duration(1...12)) { [self] in
-                    if life == lives { die("the coordinator is killed") }
-                }
-            }
-        }
-        let store = disk.opened(dyingAfter: death) { [self] in
+        trouble.failuresBefore = disk.faults.failures
+        let process = disk.opened(dyingAfter: planned) { [self] in
             world.count("died at the disk")
             die("the coordinator is killed while it uses its disk")
         }
-        self.store = store
-        let loop = VirtualLoop("coordinator", in: world)
+        planned = nil
+        self.process = process
+        let loop = VirtualLoop("coordinator", in: world, on: host)
         self.loop = loop
-        if stops { planStop(life) }
-        let directory = try RunDirectory(path: "/run", resuming: true, in: store)
+        let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
         let identity = try simulated.identity(
             term: directory.nextTerm(first: 100), start: world.random.bytes(16))
         let inbox = RunInbox { [self] isReady in try wait(isReady) }
+        self.inbox = inbox
         let counts = ShellCounts()
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
         let shellHandle = ShellHandle(shell: shell, counts: counts)
         var settings = LoopSettings()
-        settings.now = { [world] in world.instant }
+        settings.now = { [self] in world.start + host.own(world.now) }
         settings.beside = BesideRun { [self] in beside($0) }
         let training = CoordinatorRun(
             job: simulated.job, directory: directory,
@@ -169,11 +214,16 @@ final class SimulatedRun: @unchecked Sendable {
                 shellHandle: shellHandle, inbox: inbox, address: Self.address, endThread: {}),
             options: Self.options, settings: settings, log: log, samples: .silent)
         let ending = try training.train(
-            report: { [self] in try take($0) }, shouldStop: { false })
-        shellHandle.finish(Leave(reason: .complete, detail: "the run is complete"))
-        if !ending.outcome.isComplete { world.violate("the run ended before its plan") }
+            report: { [self] in try take($0) }, shouldStop: { [self] in isAsked })
+        let isComplete = ending.outcome.isComplete
+        shellHandle.finish(
+            isComplete
+                ? Leave(reason: .complete, detail: "the run is complete")
+                : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
+        if !isComplete, !isAsked { world.violate("the run ended before its plan") }
         try pass(Connection.flushPatience)
         if counts.connections > 0 { world.note("\(counts.connections) peers are still there") }
+        return isComplete
     }
 
     private func listen(
@@ -182,7 +232,9 @@ final class SimulatedRun: @unchecked Sendable {
         var settings = CoordinatorSettings(minimumWorkers: 1, patience: patience)
         // Now and then there is hardly any room for results.
         if world.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(world.seed % 2) }
-        book = CoordinatorBook(world, settings)
+        book = CoordinatorBook(world, settings) { [unowned self] in
+            isAsked || trouble.explainsError(disk)
+        }
         let source = RandomSource(world.random.next())
         let randomness = Randomness { (count) throws(SocketError) in source.bytes(count) }
         let shell = try Confined(to: loop) { [settings, log] in
@@ -204,41 +256,21 @@ final class SimulatedRun: @unchecked Sendable {
         Log(to: { [world] _, sentence in world.note("coordinator: \(sentence)") })
     }
 
-    private func die(_ how: String) {
+    func die(_ how: String) {
         guard !isDead else { return }
         world.note(how)
         world.count("coordinator died")
         isDead = true
         // At once, not when the run has unwound: a checkpoint that is being written stays as it is.
-        store?.end()
+        process?.end()
         loop?.die()
-    }
-
-    /// Ledger, metrics and names of checkpoints are few among all that is written, and what goes on from
-    /// them is much: half of the deaths are there.
-    private func deathAtDisk() -> (count: Int, of: VirtualDisk.Step) {
-        switch Int.random(in: 0..<4, using: &world.random) {
-        case 0: (Int.random(in: 1...40, using: &world.random), .line)
-        case 1: (Int.random(in: 1...12, using: &world.random), .name)
-        default: (Int.random(in: 1...400, using: &world.random), .any)
-        }
-    }
-
-    private func planStop(_ life: Int) {
-        world.after(world.duration(0.5...8)) { [self] in
-            guard life == lives, let loop, !loop.isDead else { return }
-            let pause = world.duration(0.2...6)
-            world.note("stop the coordinator for \(pause)")
-            world.count("coordinator stopped")
-            world.after(pause) { [self] in book?.forgive() }
-            loop.sleep(pause)
-        }
     }
 
     private func end() {
         loop?.die()
-        store?.end()
-        (loop, store, shell, book) = (nil, nil, nil, nil)
+        process?.end()
+        (loop, process, shell) = (nil, nil, nil)
+        (book, inbox) = (nil, nil)
     }
 
     // MARK: The run's thread
@@ -262,6 +294,7 @@ final class SimulatedRun: @unchecked Sendable {
         if isDead { throw ProcessDied() }
         guard world.violations.isEmpty else { throw WorldEnded() }
         guard world.step(), world.now <= limit else {
+            // Without a coordinator there is nothing to say.
             let state = shell.flatMap { shell in
                 try? shell.call { $0.state.waiting(now: $0.now).sentence }
             }
@@ -275,8 +308,10 @@ final class SimulatedRun: @unchecked Sendable {
     private func inspect() throws {
         watchesAt = world.now + .milliseconds(300)
         for worker in workers { try worker.inspect() }
-        guard !isDead, let shell, loop?.isAsleep == false else { return }
-        try shell.call { [self] in book?.inspect($0, workers: workers.count) }
+        guard !isDead, let shell, let loop, let inbox, !loop.isAsleep else { return }
+        // Others of a worker's name, and strangers, have connections, too.
+        let count = workers.count + others.count + strangers
+        try shell.call { [self] in book?.inspect($0, loop, inbox, workers: count) }
     }
 
     /// What is done beside the run: some time later, or when it is waited for.
@@ -296,14 +331,23 @@ final class SimulatedRun: @unchecked Sendable {
         case .resumed(let step, let rejected):
             world.note("goes on from step \(step)")
             world.count("resumed")
+            if trouble.isLasting || trouble.explainsError(disk) {
+                if !rejected.isEmpty { world.count("checkpoint rejected") }
+                savedStep = step
+            }
             if step < savedStep { world.violate("goes back to \(step) from \(savedStep)") }
-            for error in rejected { world.violate("a checkpoint is lost: \(error)") }
+            for error in rejected where !trouble.explainsError(disk) {
+                world.violate("a checkpoint is lost: \(error)")
+            }
         case .checkpoint(let step, _):
             savedStep = step
             world.note("has saved step \(step)")
-        case .ledgerDoubted(let error): world.violate("the ledger is doubted: \(error)")
-        case .adapterRestored(let step): world.violate("the adapter of step \(step) was gone")
-        case .rowsNotRecorded: world.violate("run.json does not name the rows")
+        case .ledgerDoubted(let error):
+            if !trouble.isLasting { world.violate("the ledger is doubted: \(error)") }
+        case .adapterRestored(let step):
+            if !trouble.isLasting { world.violate("the adapter of step \(step) was gone") }
+        case .rowsNotRecorded:
+            if !trouble.isLasting { world.violate("run.json does not name the rows") }
         case .otherEngines: world.violate("other engines are admitted")
         case .validation, .sample, .stoppedEarly, .noticed: break
         }
@@ -315,11 +359,20 @@ final class SimulatedRun: @unchecked Sendable {
     /// power is lost now.
     private func verify(failingStep: Int?) throws {
         let expected = try simulated.expected(poison)
+        let hasLied = disk.faults.counts[.lostFlush] != nil
+        disk.faults = DiskFaults()
+        if trouble.isLasting {
+            // Texts have no checksums, and what rests upon them is not proved.
+            let found = disk["/run/adapter/adapter_model.safetensors"]
+            if found != expected.files.adapter { world.violate("another adapter, and no error") }
+            return
+        }
         guard failingStep == expected.failingStep else {
             let steps = (failingStep, expected.failingStep)
             return world.violate("ends at \(String(describing: steps)) (found, expected)")
         }
-        for isPowerLost in [false, true] {
+        try verifyNames()
+        for isPowerLost in hasLied ? [false] : [false, true] {
             if isPowerLost { disk.loosePower() }
             let found = try RunFiles(disk, directory: "/run")
             if found.adapter != expected.files.adapter { world.violate("another adapter") }
@@ -331,9 +384,22 @@ final class SimulatedRun: @unchecked Sendable {
             if found.ledger != expected.files.ledger { world.violate("another ledger") }
         }
         let report = try Ledger.verify(
-            ledger: "/run/ledger.jsonl", metrics: "/run/metrics.jsonl", in: disk.opened())
+            ledger: "/run/ledger.jsonl", metrics: "/run/metrics.jsonl", in: disk.opened().store)
         if report.findingCount > 0 {
             world.violate("the ledger proves nothing: \(report.findings)")
+        }
+    }
+}
+
+extension SimulatedRun {
+    /// What a killed process was writing is removed by the next one.
+    private func verifyNames() throws {
+        let store = disk.opened().store
+        for folder in ["/run", "/run/adapter", "/run/checkpoints"] {
+            for name in try store.names(in: folder)
+            where [".tmp-", ".writing-", ".replaced-"].contains(where: { name.contains($0) }) {
+                world.violate("\(folder)/\(name) is left behind")
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ final class SimulatedWorker: @unchecked Sendable {
     let model: MadeUpModel
     /// Seconds per token.
     let pace: Double
+    let host: VirtualHost
     var startsAfter = Duration.zero
     /// What it computes it never finishes, until it is started again.
     var hangs = false
@@ -23,7 +24,13 @@ final class SimulatedWorker: @unchecked Sendable {
     var badness = 0.0
     /// As many of its next results are bad, too.
     var badResults = 0
-    var faultsUntil = Duration.seconds(40)
+    /// Whether another process comes when one ends.
+    var comesBack = true
+    /// How the names of workers begin that have another token.
+    static let thief = "thief"
+    /// The version that it says it has; none but the run's is let in.
+    private let version: String
+    private let token: [UInt8]
     private(set) var begun = 0
     private(set) var life = 0
     private(set) var loop: VirtualLoop?
@@ -31,30 +38,34 @@ final class SimulatedWorker: @unchecked Sendable {
     private var book = WorkerBook()
     private var random: SplitMix
 
-    init(_ world: World, _ index: Int, model: MadeUpModel) {
+    init(
+        _ world: World, _ index: Int, model: MadeUpModel, host: VirtualHost = VirtualHost(),
+        version: String = SimulatedRun.version, token: [UInt8] = SimulatedRun.token
+    ) {
         self.world = world
         self.index = index
         self.model = model
-        name = "w\(index)"
+        self.host = host
+        (self.version, self.token) = (version, token)
+        name = (token == SimulatedRun.token ? "w" : Self.thief) + "\(index)"
         random = SplitMix(state: world.random.next())
         threads = Int.random(in: 1...3, using: &world.random)
         let isSlow = index > 0 && world.random.happens(0.2)
         pace = 0.001 * (0.5 + world.random.unit()) * (isSlow ? 20 : 1)
-        if index > 0, world.random.happens(0.2) { badness = 0.3 }
     }
 
     func launch() throws {
         life += 1
         if life > 1 { hangs = false }
         book = WorkerBook()
-        let loop = VirtualLoop(name, in: world)
+        let loop = VirtualLoop(name, in: world, on: host)
         self.loop = loop
         let randomness = randomness
         let setup = try WorkerSetup(
             WorkerOptions(
-                coordinator: SimulatedRun.address, token: SimulatedRun.token, threads: threads,
+                coordinator: SimulatedRun.address, token: token, threads: threads,
                 name: name, patience: .seconds(60)),
-            version: "simulated", resolve: { _ in SimulatedRun.addresses },
+            version: version, resolve: { _ in SimulatedRun.addresses },
             residentBytes: { nil }, randomness: randomness)
         let shell = try Confined(to: loop) { [self] in
             let shell = WorkerShell(
@@ -69,7 +80,6 @@ final class SimulatedWorker: @unchecked Sendable {
             $0.desk = shell
             $0.begin()
         }
-        planFault()
     }
 
     private var randomness: Randomness {
@@ -83,7 +93,16 @@ final class SimulatedWorker: @unchecked Sendable {
     private func watch(
         _ event: WorkerState.Event, _ directives: [WorkerState.Directive], _ shell: WorkerShell
     ) {
-        book.take(event, directives, shell) { world.violate("\(name): \($0)") }
+        if isForeign {
+            for directive in directives {
+                if case .compute(_, let key, _) = directive {
+                    world.violate("another version computes \(key)")
+                }
+            }
+            if case .rejected = event { world.count("another version refused") }
+        } else {
+            book.take(event, directives, shell) { world.violate("\(name): \($0)") }
+        }
         for directive in directives {
             switch directive {
             case .compute: begun += 1
@@ -100,7 +119,7 @@ final class SimulatedWorker: @unchecked Sendable {
     func inspect() throws {
         guard let shell, let loop, !loop.isDead, !loop.isAsleep else { return }
         try shell.call { [self] shell in
-            if case .failure(let error) = shell.ending.value(within: 0) {
+            if !isForeign, case .failure(let error) = shell.ending.value(within: 0) {
                 world.violate("\(name) has failed: \(error)")
             }
             inspectBounds(of: shell)
@@ -137,44 +156,53 @@ final class SimulatedWorker: @unchecked Sendable {
 
     // MARK: Faults
 
-    private func planFault() {
-        guard index > 0 else { return }
-        let life = life
-        world.after(world.duration(0.1...8)) { [self] in
-            guard life == self.life, let loop, world.now < faultsUntil else { return }
-            switch Int.random(in: 0..<6, using: &world.random) {
-            case 0:
-                world.note("kill \(name)")
-                die()
-                return
-            case 1:
-                let pause = world.duration(0.2...6)
-                world.note("stop \(name) for \(pause)")
-                loop.sleep(pause)
-            case 2:
-                world.note("silence between the coordinator and \(name)")
-                for link in loop.openLinks { link.wire.die() }
-            case 3:
-                world.note("reset the connection of \(name)")
-                for link in loop.openLinks { link.reset() }
-            case 4:
-                world.note("drain \(name)")
-                shell?.post { $0.drain() }
-            default:
-                world.note("\(name) hangs from now on")
-                hangs = true
-            }
-            planFault()
+    var isForeign: Bool { version != SimulatedRun.version || token != SimulatedRun.token }
+
+    /// - Returns: whether there was anything to which it could happen.
+    func suffer(_ fault: Fault) -> Bool {
+        let seconds = Duration.seconds(fault.seconds)
+        switch fault.what {
+        case .wrong: badness = Double(fault.number) / 100
+        case .drift: host.drift(to: 1 + Double(fault.number) * 1e-6, now: world.now)
+        case .cut, .mute, .deaf:
+            if fault.what != .deaf { host.isMuteUntil = max(host.isMuteUntil, world.now + seconds) }
+            if fault.what != .mute { host.isDeafUntil = max(host.isDeafUntil, world.now + seconds) }
+            loop?.doubtPeers()
+        case .unreachable:
+            let codes = [ENETUNREACH, EHOSTUNREACH, ECONNREFUSED]
+            host.unreachable = (world.now + seconds, codes[abs(fault.number) % codes.count])
+        default:
+            guard let loop, !loop.isDead else { return false }
+            return suffer(fault, loop)
         }
+        return true
+    }
+
+    private func suffer(_ fault: Fault, _ loop: VirtualLoop) -> Bool {
+        switch fault.what {
+        case .kill: die(for: .seconds(fault.seconds))
+        case .stop: loop.sleep(.seconds(fault.seconds))
+        case .silence:
+            guard !loop.openLinks.isEmpty else { return false }
+            for link in loop.openLinks { link.wire.die() }
+        case .reset:
+            guard !loop.openLinks.isEmpty else { return false }
+            for link in loop.openLinks { link.reset() }
+        case .leave: shell?.post { $0.drain() }
+        case .hang: hangs = true
+        default: return false
+        }
+        return true
     }
 
     /// The process is gone; another one comes later.
-    private func die() {
+    private func die(for away: Duration? = nil) {
         life += 1
         end()
+        guard comesBack else { return }
         let life = life
-        world.after(world.duration(0.2...6)) { [self] in
-            guard life == self.life else { return }
+        world.after(away ?? world.duration(0.2...6)) { [self] in
+            guard life == self.life, comesBack else { return }
             do {
                 try launch()
             } catch {

@@ -41,15 +41,18 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         configurationDigest = offer.configurationDigest
         recipeDigest = offer.recipeDigest
         answerDigest = offer.answerDigest
-        fingerprint = offer.fingerprint
+        // What another version computes with has another name.
+        fingerprint =
+            worker.isForeign ? offer.fingerprint + " of another version" : offer.fingerprint
         local = worker.model.logical
+        bounds = local.map {
+            LocalBounds($0.settings, worker.model.configuration, count: worker.model.count)
+        }
         states = LocalStates(workers: local?.settings.shape.workers ?? 1)
         parameters = ParameterStore(ParameterCoding(local?.settings, count: model.count))
     }
 
-    private var bounds: LocalBounds? {
-        local.map { LocalBounds($0.settings, model.configuration, count: model.count) }
-    }
+    private let bounds: LocalBounds?
 
     var mostGradientBytes: Int {
         bounds?.resultBytes ?? model.codec.mostPackedBytes(count: model.count)
@@ -131,9 +134,11 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         if steps.state != LocalLease.noState, let name = SHA256.Digest(steps.state) {
             if let known = states.state(name) {
                 state = known
+                // A state that cannot be rebuilt has another name, which is told below.
             } else if let replay = replays[lease.key],
                 let known = try? replay.replay(
                     count: model.count, check: { $0.map { TokenizedRow($0) } }),
+                // Likewise.
                 let rebuilt = try? local.rebuild(known, workspace: DecoderWorkspace())
             {
                 worker.world.count("state rebuilt")

@@ -14,6 +14,7 @@ final class Wire {
     private(set) var isDead = false
     private(set) weak var one: VirtualLink?
     private(set) weak var other: VirtualLink?
+    private var hosts: [VirtualHost] = []
     private let world: World
 
     init(_ world: World) {
@@ -32,10 +33,17 @@ final class Wire {
             VirtualLink(self, "10.0.1.\(number % 250):\(40_000 + number)", listener, side: 1)
         )
         (one, other) = ends
+        hosts = [dialler.host, listener.host]
         (ends.0.peer, ends.1.peer) = (ends.1, ends.0)
         dialler.adopt(ends.0)
         listener.adopt(ends.1)
         return ends
+    }
+
+    /// The machines of an end and of the other one.
+    func hosts(from link: VirtualLink) -> (own: VirtualHost, other: VirtualHost)? {
+        guard hosts.count == 2 else { return nil }
+        return link.side == 0 ? (hosts[0], hosts[1]) : (hosts[1], hosts[0])
     }
 
     func die() {
@@ -49,6 +57,8 @@ final class Wire {
 /// its window, and what an end of a dead wire sends is never acknowledged.
 final class VirtualLink: Link {
     let wire: Wire
+    /// 0 for the end that dialled.
+    let side: UInt64
     let peerName: String
     var peerNetwork: [UInt8] { Array(peerName.utf8.prefix { $0 != UInt8(ascii: ":") }) }
     private unowned let loop: VirtualLoop
@@ -65,10 +75,14 @@ final class VirtualLink: Link {
     private var readCount = 0
     /// Sent and not arrived.
     private var underWay = 0
+    /// Bytes that were sent, and those that the other end's system has said it has.
+    private var sent = 0
+    private var acknowledged = 0
     private var lastArrival = Duration.zero
 
     init(_ wire: Wire, _ peerName: String, _ loop: VirtualLoop, side: UInt64) {
         self.wire = wire
+        self.side = side
         self.peerName = peerName
         self.loop = loop
         world = loop.world
@@ -131,19 +145,41 @@ final class VirtualLink: Link {
             bytes += piece.prefix(room - bytes.count)
         }
         underWay += bytes.count
+        sent += bytes.count
         // What was sent arrives, whether this end is still there or not.
         carry(Double(bytes.count) * wire.pace) { [peer] in
-            self.underWay -= bytes.count
+            self.acknowledge(bytes.count)
             peer?.take(bytes)
         }
-        if wire.isDead { doubtPeer() }
+        if wire.isDead || passesAt(out: true) > world.now || passesAt(out: false) > world.now {
+            doubtPeer()
+        }
         return .bytes(bytes.count)
+    }
+
+    /// Until when nothing passes from this end to the other one, or the other way.
+    private func passesAt(out: Bool) -> Duration {
+        guard let (own, other) = wire.hosts(from: self) else { return .zero }
+        return out
+            ? max(own.isMuteUntil, other.isDeafUntil) : max(own.isDeafUntil, other.isMuteUntil)
+    }
+
+    /// The other end's system has `count` bytes more, and says so as soon as that passes.
+    private func acknowledge(_ count: Int) {
+        let passes = isClosed ? world.now : passesAt(out: false)
+        guard passes <= world.now else {
+            return world.at(passes) { self.acknowledge(count) }
+        }
+        underWay -= count
+        acknowledged += count
+        wake()
     }
 
     /// Has something arrive at the other end, after all that was sent before.
     private func carry(_ seconds: Double, _ body: @escaping () -> Void) {
         guard !wire.isDead else { return }
-        lastArrival = max(world.now + wire.latency, lastArrival) + .seconds(seconds)
+        let passes = isClosed ? world.now : max(world.now, passesAt(out: true))
+        lastArrival = max(passes + wire.latency, lastArrival) + .seconds(seconds)
         world.at(lastArrival) { [wire] in if !wire.isDead { body() } }
     }
 
@@ -170,7 +206,10 @@ final class VirtualLink: Link {
     /// What is not acknowledged for long is given up by the system (TCP_USER_TIMEOUT).
     func doubtPeer() {
         guard underWay > 0 else { return }
-        world.after(Socket.patience) { [weak self] in self?.breakOff(ETIMEDOUT) }
+        let mark = sent
+        world.after(Socket.patience) { [weak self] in
+            if let self, acknowledged < mark { breakOff(ETIMEDOUT) }
+        }
     }
 
     var unacknowledgedBytes: Int { underWay }

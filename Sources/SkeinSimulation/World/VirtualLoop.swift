@@ -10,6 +10,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
 
     unowned let world: World
     let name: String
+    let host: VirtualHost
     private(set) var isDead = false
     /// Until when the process is stopped.
     private var asleepUntil = Duration.zero
@@ -28,15 +29,16 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     let scratch = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Connection.readBytes, alignment: 64)
 
-    init(_ name: String, in world: World) {
+    init(_ name: String, in world: World, on host: VirtualHost = VirtualHost()) {
         self.name = name
         self.world = world
-        now = world.instant
+        self.host = host
+        now = world.start + host.own(world.now)
     }
 
     deinit { scratch.deallocate() }
 
-    var moment: ContinuousClock.Instant { world.instant }
+    var moment: ContinuousClock.Instant { world.start + host.own(world.now) }
 
     func preconditionOnLoop() {
         precondition(isTurning, "this belongs to the loop's thread")
@@ -60,8 +62,8 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
             isTurning = false
             plan()
         }
-        doPostedWork()
         now = moment
+        doPostedWork()
         return try body()
     }
 
@@ -101,8 +103,8 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     private func turn() {
         planned = nil
         isTurning = true
-        doPostedWork()
         now = moment
+        doPostedWork()
         for link in links {
             if let ready = link.readiness, let handler = link.handler { handler(ready) }
             if isDead { break }
@@ -128,7 +130,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
         let due = [alarms.first, nextDeadline()].compactMap { $0 }.min()
         // A state machine that leaves a deadline in the past is asked again a millisecond later.
         if let due {
-            let time = due - world.start
+            let time = host.world(due - world.start)
             wake(at: time > world.now ? time : world.now + .milliseconds(1))
         }
     }
@@ -174,6 +176,17 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     /// Ends that are not closed.
     var openLinks: [VirtualLink] { links.filter { !$0.isClosed } }
 
+    /// What does not pass from now on may be given up.
+    func doubtPeers() {
+        for link in openLinks {
+            link.doubtPeer()
+            link.peer?.doubtPeer()
+        }
+    }
+
+    /// Alarms that are set.
+    var alarmCount: Int { alarms.count }
+
     func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
     ) throws(SocketError) -> any ListeningPort {
@@ -191,7 +204,20 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     ) -> any Attempt {
         let attempt = VirtualAttempt()
         let wire = Wire(world)
-        later(wire.latency * 2) { [weak self] in
+        let pass = max(host.isMuteUntil, host.isDeafUntil) - world.now
+        if host.unreachable.until > world.now || pass > patience {
+            let code = pass > patience ? ETIMEDOUT : host.unreachable.code
+            let failed = Carried {
+                if !attempt.isCancelled {
+                    finish(.failure(.cannotConnect(address: name.description, code: code)))
+                }
+            }
+            later(pass > patience ? patience : .milliseconds(1)) { [weak self] in
+                self?.post { failed.body() }
+            }
+            return attempt
+        }
+        later(max(pass, .zero) + wire.latency * 2) { [weak self] in
             guard let self, !attempt.isCancelled else { return }
             let found = addresses.first.flatMap { self.world.ports[$0.port] }
             let carried = Carried { [weak self] in

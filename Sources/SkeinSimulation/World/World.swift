@@ -18,7 +18,10 @@ final class World: @unchecked Sendable {
     private(set) var fullness: [String: Double] = [:]
     private(set) var events = 0
 
+    /// A heap of what is to happen, without references: they would be counted at each move.
     private var line: [Entry] = []
+    private var bodies: [(() -> Void)?] = []
+    private var freePlaces: [Int] = []
     private var sequence = 0
     private var links: UInt64 = 0
     /// Who listens, by port.
@@ -27,11 +30,16 @@ final class World: @unchecked Sendable {
     private struct Entry {
         var time: Duration
         var order: Int
-        var body: () -> Void
+        /// In `bodies`.
+        var place: Int
     }
 
-    init(seed: UInt64) {
+    /// Whether what happens is written down, which takes a third of the time.
+    let keepsTrace: Bool
+
+    init(seed: UInt64, keepsTrace: Bool = false) {
         self.seed = seed
+        self.keepsTrace = keepsTrace
         random = SplitMix(state: seed)
     }
 
@@ -43,7 +51,15 @@ final class World: @unchecked Sendable {
 
     func at(_ time: Duration, _ body: @escaping () -> Void) {
         sequence += 1
-        line.append(Entry(time: max(time, now), order: sequence, body: body))
+        let place: Int
+        if let free = freePlaces.popLast() {
+            place = free
+            bodies[place] = body
+        } else {
+            place = bodies.count
+            bodies.append(body)
+        }
+        line.append(Entry(time: max(time, now), order: sequence, place: place))
         var child = line.count - 1
         while child > 0, Self.isBefore(line[child], line[(child - 1) / 2]) {
             line.swapAt(child, (child - 1) / 2)
@@ -77,7 +93,10 @@ final class World: @unchecked Sendable {
     func step() -> Bool {
         guard let entry = pop() else { return false }
         now = entry.time
-        entry.body()
+        let body = bodies[entry.place]
+        bodies[entry.place] = nil
+        freePlaces.append(entry.place)
+        body?()
         events += 1
         if events > 3_000_000 { violate("more than 3,000,000 events") }
         return true
@@ -85,7 +104,7 @@ final class World: @unchecked Sendable {
 
     /// What is left would keep everything alive.
     func end() {
-        line = []
+        (line, bodies, freePlaces) = ([], [], [])
         ports = [:]
     }
 
@@ -95,6 +114,7 @@ final class World: @unchecked Sendable {
     }
 
     func note(_ sentence: @autoclosure () -> String) {
+        guard keepsTrace else { return }
         trace.append("\(now) \(sentence())")
         if trace.count > 400 { trace.removeFirst(200) }
     }

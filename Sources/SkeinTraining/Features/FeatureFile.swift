@@ -3,9 +3,11 @@ import SkeinBasics
 
 /// An open file of features: what it is, and its bytes.
 ///
-/// Other processes may append to it, cut it or remove it at any time.
+/// Other processes may append to it, cut it or remove it at any time. What cannot be read is computed
+/// again, so reading has no errors; a process that has died in a simulation finds nothing.
 final class FeatureFile: Sendable {
     private let path: String
+    private let calls: any FileCalls
     private let descriptor: Int32
 
     /// Attempts to get the lock that another process holds for the time of one write.
@@ -14,52 +16,55 @@ final class FeatureFile: Sendable {
 
     /// Opens the file, or makes it for the owner alone.
     ///
-    /// - Parameter path: of the file; its directory is there.
+    /// - Parameters:
+    ///   - path: of the file; its directory is there.
+    ///   - calls: of the disk.
     /// - Throws: `FileError`; `FeatureError.foreign` for a file that others could have written.
-    init(_ path: String) throws {
+    init(_ path: String, in calls: any FileCalls = SystemCalls()) throws {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "open", path: path, code: errno)
-        }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw FileError.failed(operation: "open", path: path, code: errno)
-        }
-        let kind = FileKind(mode: status.st_mode)
-        guard kind == .regular else {
-            throw FileError.wrongKind(path: path, found: kind, use: .writing)
+        self.calls = calls
+        descriptor = try calls.open(
+            path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600
+        ).get("open", path)
+        // From here on it is closed with the object, also when this throws.
+        let status = try calls.status(descriptor).get("open", path)
+        guard status.kind == .regular else {
+            throw FileError.wrongKind(path: path, found: status.kind, use: .writing)
         }
         // A user who can write it can also make its checksums right.
-        guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+        guard status.owner == calls.user, status.mode & 0o022 == 0 else {
             throw FeatureError.foreign(path: path)
         }
         // The time of use decides what stays.
-        _ = futimens(descriptor, nil)
+        calls.touch(descriptor)
     }
 
-    /// Runs for an `init` that threw, too.
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { calls.close(descriptor) }
 
     /// Bytes of the file; nil if the system does not say.
     var size: Int? {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
+        // Only a simulated process that has died throws here.
+        guard case .done(let status) = try? calls.status(descriptor) else { return nil }
+        return status.size
     }
 
     /// Bytes that a user may still write to its disk; nil if the system does not say.
     var freeBytes: Int? {
-        var status = statvfs()
-        return fstatvfs(descriptor, &status) == 0 ? DiskStore.freeBytes(status) : nil
+        // Likewise.
+        guard case .done(let free) = try? calls.freeBytes(descriptor) else { return nil }
+        return free
     }
 
     /// The bytes of a range; nil if they are not there.
     func read(at offset: Int, count: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count, let base = buffer.baseAddress {
-                let found = pread(descriptor, base + filled, count - filled, off_t(offset + filled))
-                if found < 0, errno == EINTR { continue }
-                guard found > 0 else { return }
+            let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+            while filled < count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+                // Likewise; nothing read is nothing there.
+                let result = try? calls.read(descriptor, at: offset + filled, into: rest)
+                if result?.code == EINTR { continue }
+                guard case .done(let found) = result, found > 0 else { return }
                 filled += found
             }
         }
@@ -70,23 +75,12 @@ final class FeatureFile: Sendable {
     ///
     /// - Throws: `FileError`; the file then ends at `offset`, if the system allows that.
     func write(_ bytes: [UInt8], at offset: Int) throws {
-        guard ftruncate(descriptor, off_t(offset)) == 0 else {
-            throw FileError.failed(operation: "cut", path: path, code: errno)
+        try calls.cut(descriptor, to: offset).get("cut", path)
+        let written = try bytes.withUnsafeBytes {
+            try calls.writeAll(descriptor, at: offset, $0)
         }
-        try bytes.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count, let base = bytes.baseAddress {
-                let written = pwrite(
-                    descriptor, base + done, bytes.count - done, off_t(offset + done))
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else {
-                    let code = errno
-                    _ = ftruncate(descriptor, off_t(offset))
-                    throw FileError.failed(operation: "append", path: path, code: code)
-                }
-                done += written
-            }
-        }
+        if written.code != nil { _ = try calls.cut(descriptor, to: offset) }
+        try written.get("append", path)
     }
 
     /// Calls `body` while no other process may write.
@@ -96,15 +90,14 @@ final class FeatureFile: Sendable {
     /// - Throws: `FileError` where files cannot be locked; what `body` throws.
     func locked<Result>(_ body: () throws -> Result) throws -> Result? {
         for _ in 0..<Self.attempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            let result = try calls.lock(descriptor, LOCK_EX | LOCK_NB)
+            if result.code == nil {
                 // Closing would not do: a child that is just starting has a copy of the descriptor.
-                defer { _ = flock(descriptor, LOCK_UN) }
+                defer { calls.unlock(descriptor) }
                 return try body()
             }
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw FileError.failed(operation: "lock", path: path, code: errno)
-            }
-            usleep(Self.pause)
+            if result.code != EWOULDBLOCK, result.code != EINTR { try result.get("lock", path) }
+            calls.pause(microseconds: Self.pause)
         }
         return nil
     }

@@ -36,15 +36,18 @@ package final class FeatureStore: Sendable {
     /// - Parameters:
     ///   - key: of the features.
     ///   - settings: the directory, made for the owner alone if it is missing, and its limit.
+    ///   - calls: of the disk.
     /// - Throws: `FileError`, `FeatureError.foreign`.
-    package init(_ key: FeatureKey, settings: FeatureSettings) throws {
+    package init(
+        _ key: FeatureKey, settings: FeatureSettings, calls: any FileCalls = SystemCalls()
+    ) throws {
         self.key = key
         limit = settings.limit
         path = settings.folder.path(of: key.digest)
-        if !DiskStore().exists(settings.directory) {
-            try AtomicFile.makeDirectory(settings.directory, access: .own)
+        if !calls.isThere(settings.directory) {
+            try AtomicFile.makeDirectory(settings.directory, access: .own, in: calls)
         }
-        file = try FeatureFile(path)
+        file = try FeatureFile(path, in: calls)
         state = Mutex(State())
         try start()
     }

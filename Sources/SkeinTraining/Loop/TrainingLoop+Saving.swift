@@ -120,8 +120,9 @@ extension TrainingLoop {
         try report(.otherEngines(fromStep: from, isAdmitting: isAdmitting))
     }
 
-    /// Writes the kept adapter again if it was removed, or names the options of the run when it was
-    /// shorter: the checkpoint of its step has it.
+    /// Writes the kept adapter again, which the checkpoint of its step has: it may have been removed, name
+    /// the options of the run when it was shorter, or have other bytes than were written. No later step
+    /// would notice, as a checkpoint has a manifest and the adapter has none.
     ///
     /// - Throws: `TrainingError.adapterLost`; `FileError`.
     private func restoreAdapter(from newest: Checkpoint) throws {
@@ -131,7 +132,7 @@ extension TrainingLoop {
         }
         let isOwn =
             newest.state.configurationDigest == job.configuration.digest.description
-        guard stopping.bestLoss != nil, !isThere || !isOwn else { return }
+        guard stopping.bestLoss != nil else { return }
         let kept: Checkpoint
         do {
             kept =
@@ -141,10 +142,23 @@ extension TrainingLoop {
                     directory: directory.checkpoints.path(ofStep: stopping.bestStep),
                     layout: job.shape.layout, plan: job.plan, in: directory.store)
         } catch TrainingError.damagedCheckpoint {
+            // Then its card, which names the digest with which it was written, must do.
+            if isThere, isOwn, try isAsWritten() { return }
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
         try writeAdapter(kept.parameters, step: stopping.bestStep)
+        // One of a later step is there where a process died before its checkpoint.
         if !isThere { try report(.adapterRestored(step: stopping.bestStep)) }
+    }
+
+    /// Whether the adapter has the bytes that its card names.
+    private func isAsWritten() throws -> Bool {
+        let card = FilePath.join(directory.adapter, AdapterNotes.cardName)
+        guard directory.store.exists(card) else { return false }
+        let digest = Array(try directory.adapterDigest().description.utf8)
+        return try directory.store.file(copying: card, check: { _ in }).withBytes { bytes in
+            bytes.firstRange(of: digest) != nil
+        }
     }
 
     /// Begins to save a checkpoint; the next update copies parameters and moments.

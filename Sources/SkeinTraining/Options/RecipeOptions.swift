@@ -7,7 +7,7 @@ import SkeinText
 /// The options that shape the result, besides the bytes of model, data and starting adapter. The
 /// digest of a configuration covers them, in this order. A new option may go anywhere, but must be
 /// `namedOnlyWhenGiven`, so that digests of runs without it stay the same.
-package struct RecipeOptions: OptionTable {
+package final class RecipeOptions: OptionTable {
     package let rank = Option(
         "rank", .integer(1...1024), default: "16", in: .adapter,
         "rank of the adapter: rows of A, columns of B")
@@ -245,6 +245,7 @@ package struct RecipeOptions: OptionTable {
     /// accelerators can train.
     package static let mostTokens = RowLimits.tokens
 
+    // It is an object: a struct of this size would be copied for each value that is read.
     package static let table = RecipeOptions()
     package static let options = list(table)
 

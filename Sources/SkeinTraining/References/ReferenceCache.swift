@@ -31,13 +31,14 @@ package struct ReferenceCache: Sendable {
 
     /// - Parameters:
     ///   - directory: need not exist. By default `references` in the cache directory.
+    ///   - calls: of the disk.
     ///   - check: whether this process may still write there.
     package init(
         directory: String = CacheDirectory.root + "/references",
-        check: @escaping @Sendable () throws -> Void = {}
+        calls: any FileCalls = SystemCalls(), check: @escaping @Sendable () throws -> Void = {}
     ) {
         folder = CacheFolder(
-            directory, suffix: ".references", fileLimit: Limits.referenceFiles)
+            directory, suffix: ".references", fileLimit: Limits.referenceFiles, calls: calls)
         self.check = check
     }
 
@@ -55,7 +56,8 @@ package struct ReferenceCache: Sendable {
     ) -> [ReferencePiece?]? {
         let path = folder.path(of: key)
         do {
-            let pieces = try MappedFile(path: path).withBytes { Self.pieces($0, rows: rows) }
+            let file = try MappedFile(copying: path, in: folder.calls)
+            let pieces = file.withBytes { Self.pieces($0, rows: rows) }
             if pieces == nil {
                 warnings.append(Warning(path: path, detail: "it is damaged, so it is not used"))
             } else {

@@ -50,7 +50,7 @@ package struct CheckpointStore: Sendable {
         let final = FilePath.join(directory, name)
         // No other process has it: one that has lost the directory may still be writing the same step.
         let temporary = FilePath.join(
-            directory, Self.temporaryPrefix + AtomicFile.mark + "-" + name)
+            directory, Self.temporaryPrefix + store.calls.mark + "-" + name)
         try store.remove(temporary)
         try store.makeDirectory(temporary)
         do {

@@ -158,15 +158,17 @@ package final class RunDirectory: Sendable {
     /// Checks that a path is a directory, or nothing yet.
     ///
     /// - Throws: `TrainingError.outputIsFile`; `FileError` if it may not be looked at.
-    package static func checkKind(of path: String) throws {
-        guard let kind = try FileKind.at(path), kind != .directory else { return }
+    package static func checkKind(
+        of path: String, in store: any Store = DiskStore()
+    ) throws {
+        guard let kind = try store.kind(of: path), kind != .directory else { return }
         throw TrainingError.outputIsFile(path: path)
     }
 
     private static func hasRun(
         _ path: String, resuming: Bool, in store: any Store
     ) throws -> Bool {
-        try checkKind(of: path)
+        try checkKind(of: path, in: store)
         let names = try store.names(in: path).filter {
             !companions.contains($0) && !isTemporary($0)
         }

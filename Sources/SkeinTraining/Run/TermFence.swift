@@ -76,6 +76,8 @@ struct FencedStore: Store {
     let base: any Store
     let fence: TermFence
 
+    var calls: any FileCalls { base.calls }
+
     func makeDirectory(_ path: String) throws {
         try fence.guarding { try base.makeDirectory(path) }
     }
@@ -83,6 +85,8 @@ struct FencedStore: Store {
     func names(in path: String) throws -> [String] { try base.names(in: path) }
 
     func exists(_ path: String) -> Bool { base.exists(path) }
+
+    func kind(of path: String) throws -> FileKind? { try base.kind(of: path) }
 
     func write(
         to path: String, check: () throws -> Void,

@@ -1,0 +1,85 @@
+import SkeinJSON
+
+/// Something that goes wrong in a simulated run, at a moment of the world's time.
+///
+/// A scenario is a list of these, so that one can be left out: a failing seed becomes smaller in that way.
+package struct Fault: Sendable, Equatable {
+    /// Seconds since the world's beginning.
+    package var at: Double
+    package var who: Who
+    package var what: What
+    /// How long it lasts, or how long a dead process stays away.
+    package var seconds = 0.0
+    /// What more there is to say, by kind.
+    package var number = 0
+
+    package enum Who: Sendable, Hashable {
+        case coordinator
+        case worker(Int)
+        /// A process that has no token, or no reason to be here.
+        case stranger
+    }
+
+    package enum What: String, Sendable, CaseIterable {
+        /// SIGKILL; another process comes after `seconds`.
+        case kill
+        /// SIGSTOP for `seconds`.
+        case stop
+        /// SIGTERM: a worker drains, a coordinator ends after its step.
+        case leave
+        /// A worker: what it computes it never finishes, until it is started again.
+        case hang
+        /// A worker: its connection is reset.
+        case reset
+        /// A worker: its connection is dead, and neither end is told.
+        case silence
+        /// A worker: nothing passes for `seconds`, either way.
+        case cut
+        /// A worker: what it sends does not pass for `seconds`.
+        case mute
+        /// A worker: what is sent to it does not pass for `seconds`.
+        case deaf
+        /// A worker: for `seconds` it finds no way to the coordinator; `number` is the system's reason.
+        case unreachable
+        /// A worker: `number` of 100 of its results are wrong.
+        case wrong
+        /// A worker: a second process of its name is there for `seconds`.
+        case twin
+        /// A process's clock runs at 1 + `number` / 1,000,000 of the world's from now on.
+        case drift
+        /// A coordinator: dies after `number` further calls that concern its disk.
+        case disk
+        /// The same, counting steps of files that grow.
+        case line
+        /// The same, counting steps that give a file or directory another name.
+        case name
+        /// A coordinator: power fails, which also kills it.
+        case power
+        /// A coordinator: is killed; its directory is copied before the next one starts.
+        case copy
+        /// A coordinator: is killed; the copy is put in place of its directory.
+        case restore
+        /// The disk has room for `number` more bytes, for `seconds`.
+        case full
+        /// For `seconds`, `number` of 100 reads fail.
+        case unreadable
+        /// For `seconds`, `number` of 100 writes fail, and so do flushes.
+        case unwritable
+        /// For `seconds`, `number` of 100 reads and writes do a part, or are interrupted.
+        case short
+        /// For `seconds`, the disk only says that it has flushed anything.
+        case lie
+        /// A coordinator: is killed; a bit of a file in its directory changes.
+        case rot
+        /// A second coordinator is started on the same directory.
+        case second
+        /// A stranger: bytes of kind `number` come to the coordinator's port, for `seconds`.
+        case noise
+        /// A worker of another version comes, or if `number` is not 0, one with another token.
+        case version
+    }
+}
+
+extension Fault: CustomStringConvertible {
+    package var description: String { json.written }
+}
