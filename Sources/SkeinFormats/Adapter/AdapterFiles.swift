@@ -135,10 +135,21 @@ package struct AdapterFiles: Sendable {
         }
         try store.makeDirectory(directory)
         try SafetensorsWriter.write(
-            tensors, metadata: ["format": "pt"], to: weightsPath, in: store)
+            tensors, metadata: metadata, to: weightsPath, in: store)
         try store.write(
             configuration.json(targets: targets ?? Self.targets(configuration, parts.edges)),
             to: "\(directory)/\(configurationName)")
+    }
+
+    private static let metadata = ["format": "pt"]
+
+    /// SHA-256 of the weights that `write` writes of these.
+    ///
+    /// - Throws: `FormatError.duplicate` when a name appears twice.
+    package static func weightsDigest(
+        of tensors: [SafetensorsWriter.Tensor]
+    ) throws -> SHA256.Digest {
+        try SafetensorsWriter.digest(of: tensors, metadata: metadata)
     }
 
     /// With a list of layers, PEFT takes a module outside of them only by its whole name; nil: the

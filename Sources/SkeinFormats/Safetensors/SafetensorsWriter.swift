@@ -37,6 +37,19 @@ package enum SafetensorsWriter {
         }
     }
 
+    /// SHA-256 of what `write` writes.
+    ///
+    /// - Throws: `FormatError.duplicate` when a name appears twice.
+    static func digest(
+        of tensors: [Tensor], metadata: [String: String]
+    ) throws -> SHA256.Digest {
+        let sorted = tensors.sorted { $0.name < $1.name }
+        var hash = SHA256()
+        hash.update(try header(sorted, metadata: metadata, path: ""))
+        for tensor in sorted { tensor.floats.withUnsafeBytes { hash.update($0) } }
+        return hash.finish()
+    }
+
     /// The bytes that `write` writes.
     ///
     /// - Throws: `FormatError.duplicate` when a name appears twice.

@@ -59,6 +59,8 @@ struct SimulatedSeeds {
     /// What must not be, the last of what happened, and a smaller run that does it, too.
     private func report(_ outcome: Simulation.Outcome, _ io: CommandIO) throws {
         if !options.shrinks { return try tell(outcome, io) }
+        // Before anything else can fail, or take its time.
+        if !options.json { try tell(outcome, io) }
         io.log.info(
             "\(recipe.rawValue): seed \(outcome.scenario.seed) has failed; looking for less")
         var shrinking = Shrinking { scenario in
@@ -78,7 +80,6 @@ struct SimulatedSeeds {
                 ("faults", .list(smallest.faults.map(\.json))),
             ])
         }
-        try tell(outcome, io)
         try io.print("the smallest that fails: \(again)")
         for fault in smallest.faults { try io.print("  \(fault)") }
         for violation in small.violations { try io.print("  \(violation)") }

@@ -27,7 +27,9 @@ extension Fault {
             self.seconds = seconds
         }
         if let found = json["number"] {
-            guard let number = found.integer, abs(number) <= 1_000_000 else { return nil }
+            guard let number = found.integer, (-500_000...500_000).contains(number) else {
+                return nil
+            }
             self.number = number
         }
     }
@@ -37,7 +39,7 @@ extension Fault {
     /// - Parameters:
     ///   - bytes: a fault a line.
     ///   - path: for errors.
-    /// - Returns: its faults, in its order.
+    /// - Returns: its faults, in the order of their times.
     /// - Throws: `ScenarioError.badFault`.
     package static func list(_ bytes: [UInt8], path: String) throws -> [Fault] {
         try bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -49,6 +51,7 @@ extension Fault {
                 else { throw ScenarioError.badFault(path: path, line: number + 1) }
                 return fault
             }
+            .sorted { $0.at < $1.at }
     }
 }
 

@@ -120,9 +120,10 @@ extension TrainingLoop {
         try report(.otherEngines(fromStep: from, isAdmitting: isAdmitting))
     }
 
-    /// Writes the kept adapter again, which the checkpoint of its step has: it may have been removed, name
-    /// the options of the run when it was shorter, or have other bytes than were written. No later step
-    /// would notice, as a checkpoint has a manifest and the adapter has none.
+    /// Writes the kept adapter again, which the checkpoint of its step has, if it was removed, names the
+    /// options of the run when it was shorter, or has other weights than were written: no later step would
+    /// notice, as a checkpoint has a manifest and the adapter has none. What a person has made of its card
+    /// and its configuration stays otherwise.
     ///
     /// - Throws: `TrainingError.adapterLost`; `FileError`.
     private func restoreAdapter(from newest: Checkpoint) throws {
@@ -142,22 +143,28 @@ extension TrainingLoop {
                     directory: directory.checkpoints.path(ofStep: stopping.bestStep),
                     layout: job.shape.layout, plan: job.plan, in: directory.store)
         } catch TrainingError.damagedCheckpoint {
-            // Then its card, which names the digest with which it was written, must do.
-            if isThere, isOwn, try isAsWritten() { return }
+            // Then its card, which names the digest with which it was written, must do, if it still does.
+            if isThere, isOwn, try !isRefuted() { return }
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
+        }
+        if isThere, isOwn {
+            let expected = try AdapterFiles.weightsDigest(of: exported(kept.parameters))
+            if try directory.adapterDigest() == expected { return }
         }
         try writeAdapter(kept.parameters, step: stopping.bestStep)
         // One of a later step is there where a process died before its checkpoint.
         if !isThere { try report(.adapterRestored(step: stopping.bestStep)) }
     }
 
-    /// Whether the adapter has the bytes that its card names.
-    private func isAsWritten() throws -> Bool {
+    /// Whether the adapter's card names another digest than its weights have.
+    private func isRefuted() throws -> Bool {
         let card = FilePath.join(directory.adapter, AdapterNotes.cardName)
         guard directory.store.exists(card) else { return false }
-        let digest = Array(try directory.adapterDigest().description.utf8)
+        let row = ModelCard.weightsRow
+        let own = row + (try directory.adapterDigest()).description
         return try directory.store.file(copying: card, check: { _ in }).withBytes { bytes in
-            bytes.firstRange(of: digest) != nil
+            bytes.firstRange(of: Array(row.utf8)) != nil
+                && bytes.firstRange(of: Array(own.utf8)) == nil
         }
     }
 
@@ -193,12 +200,16 @@ extension TrainingLoop {
         try writeAdapter(stepper.parameters, step: step)
     }
 
+    /// The tensors of the adapter's file.
+    private func exported(_ parameters: [Float]) -> [SafetensorsWriter.Tensor] {
+        (job.export?.shape ?? job.shape).layout.tensors(
+            job.export?.exported(parameters) ?? parameters)
+    }
+
     private func writeAdapter(_ parameters: [Float], step: Int) throws {
         try AdapterFiles.write(
             configuration: job.exportedConfiguration,
-            tensors: (job.export?.shape ?? job.shape).layout.tensors(
-                job.export?.exported(parameters) ?? parameters),
-            to: directory.adapter, in: directory.store)
+            tensors: exported(parameters), to: directory.adapter, in: directory.store)
         var losses = try RecordedLosses(
             ofStep: step, path: directory.metrics, in: directory.store)
         losses.start = start

@@ -13,6 +13,9 @@ package struct ModelCard {
     let job: TrainingJob
     /// Whose adapter it is.
     let step: Int
+    /// What stands before the digest of the weights.
+    static let weightsRow = "| adapter_model.safetensors, SHA-256 | "
+
     /// SHA-256 of the weights.
     let digest: SHA256.Digest
     let losses: RecordedLosses
@@ -56,7 +59,7 @@ package struct ModelCard {
             | tokens | \(report.tokens), of which \(report.lossTokens) carry loss |
             | prompt format | \(report.format.rawValue) |\(beginning)
             | data, SHA-256 | \(job.runFile.dataDigest) |
-            | adapter_model.safetensors, SHA-256 | \(digest) |
+            \(Self.weightsRow)\(digest) |
 
             ## \(otherEnginesFrom == nil ? "The same again" : "The same options again")
 
