@@ -203,6 +203,10 @@ struct CoordinatorBook {
         case .spoil: isSpoiled = true
         case .disconnect(let peer, let rejection):
             if !preparing.contains(peer) { known(peer, directive) }
+            if rejection.code == .stuck, let name = present[peer]?.name, !world.hung.contains(name)
+            {
+                violate("lets a worker wait in vain for what its work needs", directive)
+            }
             if rejection.code == .timeout,
                 world.now - (lastHeard[peer] ?? .zero) < settings.lostAfter - .milliseconds(100)
             {

@@ -134,6 +134,7 @@ final class SimulatedJob: Sendable {
         var configuration = SimulatedJob.configuration(number)
         configuration.gradientCodec = .fp32
         (configuration.localSteps, configuration.logicalWorkers) = (3, 2 + number)
+        (configuration.schedule, configuration.warmupSteps) = schedule(number)
         configuration.deltaCodec = codec
         configuration.saveStateEvery = [3, 1, 4, 100][number]
         configuration.batchSize = 2
@@ -227,11 +228,17 @@ final class SimulatedJob: Sendable {
         return configuration
     }
 
+    /// The rate depends on the step in most runs.
+    private static func schedule(_ number: Int) -> (Schedule.Kind, warmupSteps: Int) {
+        ([.constant, .linear, .cosine][number % 3], number % 2)
+    }
+
     private static func make(_ number: Int, _ steps: Int?) throws -> SimulatedJob {
         var random = SplitMix(state: UInt64(number) &+ 77)
         var configuration = SimulatedJob.configuration(number)
         configuration.batchSize = [20, 13, 7, 26, 8, 15, 10, 3][number]
         configuration.epochs = 2
+        (configuration.schedule, configuration.warmupSteps) = schedule(number)
         configuration.validationSplit = number % 4 == 3 ? 0 : 0.2
         // Validations at other steps than an epoch's last, and before the first.
         if number == 4 || number == 6 {

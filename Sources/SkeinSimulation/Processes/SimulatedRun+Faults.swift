@@ -73,12 +73,13 @@ extension SimulatedRun {
         case .second:
             second()
             return true
-        case .kill, .power, .rot, .copy, .restore: die("the coordinator is killed")
+        case .kill, .power, .rot, .copy, .restore, .term: die("the coordinator is killed")
         default: return false
         }
         between.pause = .seconds(fault.seconds)
         if fault.what == .copy { between.copies = true }
         if fault.what == .restore { between.restores = true }
+        if fault.what == .term { between.repeatsTerm = true }
         return true
     }
 

@@ -71,6 +71,7 @@ final class SimulatedRun: @unchecked Sendable {
         var rots = false
         var copies = false
         var restores = false
+        var repeatsTerm = false
     }
 
     /// A run that has not begun; `faults` are in the order of their times.
@@ -141,6 +142,21 @@ final class SimulatedRun: @unchecked Sendable {
         world.end()
     }
 
+    /// The next process has the term of the one before, and goes on from a later step.
+    private func putTermBack() throws {
+        let text = String(decoding: disk["/run/term"] ?? [], as: UTF8.self)
+        guard let term = UInt32(text.prefix(while: \.isNumber)), term > 0 else { return }
+        world.note("OUT/term is what it was")
+        world.count("term put back")
+        let (faults, process) = (disk.faults, disk.opened())
+        defer {
+            process.end()
+            disk.faults = faults
+        }
+        disk.faults = DiskFaults()
+        try process.store.write("\(term - 1)\n", to: "/run/term")
+    }
+
     /// No coordinator is there for a while.
     private func stayAway() throws {
         end()
@@ -170,6 +186,7 @@ final class SimulatedRun: @unchecked Sendable {
             disk.restore(copy.disk)
             savedStep = copy.savedStep
         }
+        if between.repeatsTerm { try putTermBack() }
         between = Between()
     }
 

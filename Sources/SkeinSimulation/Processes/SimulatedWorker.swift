@@ -189,7 +189,9 @@ final class SimulatedWorker: @unchecked Sendable {
             guard !loop.openLinks.isEmpty else { return false }
             for link in loop.openLinks { link.reset() }
         case .leave: shell?.post { $0.drain() }
-        case .hang: hangs = true
+        case .hang:
+            hangs = true
+            world.hung.insert(name)
         default: return false
         }
         return true

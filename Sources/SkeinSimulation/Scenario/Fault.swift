@@ -59,6 +59,8 @@ package struct Fault: Sendable, Equatable {
         case copy
         /// A coordinator: is killed; the copy is put in place of its directory.
         case restore
+        /// A coordinator: is killed; the number in OUT/term is again the one before that process's.
+        case term
         /// The disk has room for `number` more bytes, for `seconds`.
         case full
         /// For `seconds`, `number` of 100 reads fail.

@@ -49,6 +49,9 @@ private struct FaultDraw {
         }
         coordinator()
         strangers(workers)
+        if random.happens(0.25) {
+            add(random.number(in: 1...20), .coordinator, .term, random.number(in: 0.3...2))
+        }
         return found.sorted { ($0.at, $0.who.text) < ($1.at, $1.who.text) }
     }
 

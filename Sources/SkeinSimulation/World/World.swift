@@ -24,6 +24,8 @@ final class World: @unchecked Sendable {
     private var freePlaces: [Int] = []
     private var sequence = 0
     private var links: UInt64 = 0
+    /// Names of workers that have hung.
+    var hung: Set<String> = []
     /// Who listens, by port.
     var ports: [UInt16: VirtualPort] = [:]
 
