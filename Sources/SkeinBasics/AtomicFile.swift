@@ -83,7 +83,7 @@ package enum AtomicFile {
     ) throws {
         let temporary = path + ".tmp-" + calls.mark
         let mode: mode_t = access == .own ? 0o600 : 0o644
-        let descriptor = try calls.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
+        let descriptor = try calls.openWholly(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
             .get("create", path)
         do {
             defer { calls.close(descriptor) }
@@ -182,13 +182,9 @@ package enum AtomicFile {
     ///
     /// - Returns: false when the system could not do it; `errno` says why.
     package static func flush(_ descriptor: Int32) -> Bool {
-        while let code = SystemCalls().flush(descriptor).code {
-            guard code == EINTR else {
-                errno = code
-                return false
-            }
-        }
-        return true
+        let result = uninterrupted { SystemCalls().flush(descriptor) }
+        if let code = result.code { errno = code }
+        return result.code == nil
     }
 
     /// Makes renames and unlinks inside the directory that holds `path` durable.
@@ -196,7 +192,7 @@ package enum AtomicFile {
         of path: String, in calls: any FileCalls = SystemCalls()
     ) throws {
         let directory = FilePath.parent(of: path)
-        let descriptor = try calls.open(directory, O_RDONLY, mode: 0).get("open", directory)
+        let descriptor = try calls.openWholly(directory, O_RDONLY).get("open", directory)
         defer { calls.close(descriptor) }
         try calls.flushWholly(descriptor).get("flush", directory)
     }

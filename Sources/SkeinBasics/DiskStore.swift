@@ -11,7 +11,7 @@ package struct DiskStore: Store {
     }
 
     package func names(in path: String) throws -> [String] {
-        let result = try calls.names(in: path)
+        let result = try calls.listWholly(path)
         return result.code == ENOENT ? [] : try result.get("list", path).sorted()
     }
 
@@ -118,7 +118,7 @@ private final class DiskFile: GrowingFile {
     init(_ path: String, operation: String, flags: Int32, _ calls: any FileCalls) throws {
         self.path = path
         self.calls = calls
-        descriptor = try calls.open(path, flags, mode: 0o644).get(operation, path)
+        descriptor = try calls.openWholly(path, flags, mode: 0o644).get(operation, path)
     }
 
     deinit { calls.close(descriptor) }
@@ -131,7 +131,7 @@ private final class DiskFile: GrowingFile {
     func unlock() { calls.unlock(descriptor) }
 
     func cut(to count: Int) throws {
-        try calls.cut(descriptor, to: count).get("cut", path)
+        try calls.cutWholly(descriptor, to: count).get("cut", path)
         try calls.flushWholly(descriptor).get("cut", path)
     }
 

@@ -1,7 +1,43 @@
 import Foundation
 
+/// Makes a system call, and again as long as a signal interrupts it.
+///
+/// Opening, cutting, listing and locking regular files is interrupted only where a file system waits for
+/// another program or machine (FUSE, NFS), and there by Ctrl-C, which asks for an orderly end.
+package func uninterrupted<Value, Failure: Error>(
+    _ call: () throws(Failure) -> CallResult<Value>
+) throws(Failure) -> CallResult<Value> {
+    while true {
+        let result = try call()
+        if result.code != EINTR { return result }
+    }
+}
+
 // What one system call need not do at once.
 extension FileCalls {
+    /// Opens; a signal does not end that. Not for a pipe that waits for its other side: Ctrl-C must end that
+    /// wait.
+    package func openWholly(
+        _ path: String, _ flags: Int32, mode: mode_t = 0
+    ) throws -> CallResult<Int32> {
+        try uninterrupted { try open(path, flags, mode: mode) }
+    }
+
+    /// Cuts or lengthens; a signal does not end that.
+    package func cutWholly(_ descriptor: Int32, to count: Int) throws -> CallResult<Void> {
+        try uninterrupted { try cut(descriptor, to: count) }
+    }
+
+    /// Names in a directory, in any order; a signal does not end that.
+    package func listWholly(_ path: String) throws -> CallResult<[String]> {
+        try uninterrupted { try names(in: path) }
+    }
+
+    /// Takes a lock of a kind that flock(2) knows; a signal does not end that.
+    package func lockWholly(_ descriptor: Int32, _ kind: Int32) throws -> CallResult<Void> {
+        try uninterrupted { try lock(descriptor, kind) }
+    }
+
     /// Writes all bytes, in as many calls as the system needs.
     package func writeAll(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer
@@ -35,10 +71,7 @@ extension FileCalls {
 
     /// Flushes; a signal does not end that.
     package func flushWholly(_ descriptor: Int32) throws -> CallResult<Void> {
-        while true {
-            let result = try flush(descriptor)
-            if result.code != EINTR { return result }
-        }
+        try uninterrupted { try flush(descriptor) }
     }
 
     /// Takes a lock if no other open file has it.
@@ -52,7 +85,7 @@ extension FileCalls {
     package func tryLock(
         _ descriptor: Int32, _ kind: Int32 = LOCK_EX, path: String
     ) throws -> Bool {
-        let result = try lock(descriptor, kind | LOCK_NB)
+        let result = try lockWholly(descriptor, kind | LOCK_NB)
         if result.code == EWOULDBLOCK { return false }
         try result.get("lock", path)
         return true
@@ -65,7 +98,7 @@ extension FileCalls {
         case .done(let status) where status.kind != .directory: return try unlink(path)
         case .done: break
         }
-        switch try names(in: path) {
+        switch try listWholly(path) {
         case .failed(let code): return .failed(code)
         case .done(let names):
             for name in names.sorted() {

@@ -12,7 +12,7 @@ package enum RegularFile {
     static func open(
         _ path: String, in calls: any FileCalls = SystemCalls()
     ) throws -> (descriptor: Int32, count: Int) {
-        let opened = try calls.open(path, O_RDONLY | O_NONBLOCK, mode: 0)
+        let opened = try calls.openWholly(path, O_RDONLY | O_NONBLOCK)
         if opened.code != nil, case .done(let status) = try calls.status(of: path),
             status.kind == .socket
         {

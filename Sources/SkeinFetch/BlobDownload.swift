@@ -11,6 +11,7 @@ struct BlobDownload {
     let file: String
     let metadata: HubServer.Metadata
     let report: Report
+    private let calls = SystemCalls()
 
     /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
     /// keeps meanwhile is at most this.
@@ -45,11 +46,9 @@ struct BlobDownload {
     /// Whether the cache has the file, with the right bytes.
     private func isThere() throws -> Bool {
         let blob = cache.blob(metadata.etag)
-        let descriptor = open(blob, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return false }
-            throw failure("open", blob)
-        }
+        let opened = uninterrupted { calls.open(blob, O_RDONLY, mode: 0) }
+        if opened.code == ENOENT { return false }
+        let descriptor = try done(opened, "open", blob)
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -69,12 +68,23 @@ struct BlobDownload {
         .storage(path: path, operation: operation, code: errno)
     }
 
+    /// What a call to the system gave.
+    private func done<Value>(
+        _ result: CallResult<Value>, _ operation: String, _ path: String
+    ) throws(HubError) -> Value {
+        switch result {
+        case .done(let value): return value
+        case .failed(let code):
+            throw .storage(path: path, operation: operation, code: code)
+        }
+    }
+
     /// Holds the lock that huggingface_hub holds, too.
     private func withLock(_ body: () throws -> Void) throws {
         let path = cache.lock(metadata.etag)
         try AtomicFile.makeDirectory(FilePath.parent(of: path))
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure("open", path) }
+        let descriptor = try done(
+            uninterrupted { calls.open(path, O_RDWR | O_CREAT, mode: 0o644) }, "open", path)
         defer { close(descriptor) }
         var end = ContinuousClock.now + Self.lockPatience
         var size = partialSize
@@ -92,8 +102,10 @@ struct BlobDownload {
     }
 
     private func download(_ partial: String) throws(HubError) {
-        let descriptor = open(partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw failure("open", partial) }
+        let opened = uninterrupted {
+            calls.open(partial, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o644)
+        }
+        let descriptor = try done(opened, "open", partial)
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("inspect", partial) }
@@ -109,9 +121,8 @@ struct BlobDownload {
                 }
                 offset = try piece(from: offset, into: descriptor, partial)
             }
-            guard ftruncate(descriptor, off_t(offset)) == 0, AtomicFile.flush(descriptor) else {
-                throw failure("write", partial)
-            }
+            try cut(descriptor, to: offset, partial)
+            guard AtomicFile.flush(descriptor) else { throw failure("write", partial) }
             let found = try digest(descriptor, partial)
             guard found == metadata.etag else {
                 guard unlink(partial) == 0 else { throw failure("remove", partial) }
@@ -150,7 +161,7 @@ struct BlobDownload {
                     // A server that ignores the range sends all.
                     if response.statusCode == 200 {
                         offset = 0
-                        guard ftruncate(descriptor, 0) == 0 else { throw failure("write", path) }
+                        try cut(descriptor, to: 0, path)
                     }
                 } else {
                     guard response.statusCode == 200 || response.statusCode == 206 else { return }
@@ -196,6 +207,12 @@ struct BlobDownload {
             throw .badAnswer(place: file, problem: "it has another range than was asked for")
         }
         return true
+    }
+
+    private func cut(
+        _ descriptor: Int32, to count: Int, _ path: String
+    ) throws(HubError) {
+        try done(uninterrupted { calls.cut(descriptor, to: count) }, "write", path)
     }
 
     private func write(

@@ -18,18 +18,13 @@ final class FetchLock {
         self.directory = directory
         self.calls = calls
         path = directory + "/.lock"
-        descriptor = try calls.open(path, O_RDWR | O_CREAT, mode: 0o644).get("create", path)
+        descriptor = try calls.openWholly(path, O_RDWR | O_CREAT, mode: 0o644).get("create", path)
     }
 
     deinit { calls.close(descriptor) }
 
     /// Takes the lock if no process has it.
-    func take() throws -> Bool {
-        let result = try calls.lock(descriptor, LOCK_EX | LOCK_NB)
-        if let code = result.code, code == EWOULDBLOCK || code == EINTR { return false }
-        try result.get("lock", path)
-        return true
-    }
+    func take() throws -> Bool { try calls.tryLock(descriptor, path: path) }
 
     /// Shows others that this process gets on; at most once a second.
     func touch() {
@@ -51,7 +46,7 @@ final class FetchLock {
     /// Bytes of the files in the directory.
     private func byteCount() throws -> UInt64 {
         // That the lock's file is touched is a sign of life, too.
-        guard case .done(let names) = try calls.names(in: directory) else { return 0 }
+        guard case .done(let names) = try calls.listWholly(directory) else { return 0 }
         return try names.reduce(0) { sum, name in
             // A file may be renamed meanwhile; the next look finds it under its new name.
             guard case .done(let status) = try calls.status(of: directory + "/" + name) else {

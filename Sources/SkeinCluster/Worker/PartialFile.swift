@@ -19,13 +19,13 @@ final class PartialFile {
     convenience init(
         path: String, limit: UInt64, in calls: any FileCalls = SystemCalls()
     ) throws {
-        let descriptor = try calls.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+        let descriptor = try calls.openWholly(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
             .get("create", path)
         // From here on it is closed with the object, also when this throws.
         self.init(path: path, count: 0, calls, descriptor)
         count = UInt64(try calls.status(descriptor).get("read the size of", path).size)
         if count > limit {
-            try calls.cut(descriptor, to: 0).get("cut", path)
+            try calls.cutWholly(descriptor, to: 0).get("cut", path)
             count = 0
         }
     }
@@ -36,18 +36,18 @@ final class PartialFile {
         while true {
             let random = try SystemRandomness.bytes(4).map { String($0, radix: 16) }.joined()
             let own = "\(path).\(getpid())-\(random).part"
-            let file = try calls.open(
+            let file = try calls.openWholly(
                 own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode: 0o644
             ).get("create", own)
             // Another process may take it for a leftover before it is locked; then another is made.
-            let lock = try calls.lock(file, LOCK_EX | LOCK_NB)
+            let lock = try calls.lockWholly(file, LOCK_EX | LOCK_NB)
             if lock.code == nil, calls.isThere(own) {
                 self.init(path: own, count: 0, calls, file)
                 return
             }
             _ = try calls.unlink(own)
             calls.close(file)
-            if lock.code != EWOULDBLOCK, lock.code != EINTR { try lock.get("lock", own) }
+            if lock.code != EWOULDBLOCK { try lock.get("lock", own) }
         }
     }
 
@@ -59,17 +59,17 @@ final class PartialFile {
         let directory = parts.dropLast().joined(separator: "/")
         let prefix = (parts.last.map(String.init) ?? "") + "."
         // What is left lies there until another start; the download itself tells of the folder.
-        guard case .done(let names) = try calls.names(in: directory) else { return }
+        guard case .done(let names) = try calls.listWholly(directory) else { return }
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(".part") {
             let middle = name.dropFirst(prefix.count).dropLast(".part".count)
             guard middle.wholeMatch(of: /[0-9]+-[0-9a-f]+/) != nil else { continue }
             guard
-                case .done(let descriptor) = try calls.open(
-                    directory + "/" + name, O_RDWR, mode: 0)
+                case .done(let descriptor) = try calls.openWholly(
+                    directory + "/" + name, O_RDWR)
             else { continue }
             defer { calls.close(descriptor) }
             // Its maker would have locked it.
-            if try calls.lock(descriptor, LOCK_EX | LOCK_NB).code == nil {
+            if try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB).code == nil {
                 _ = try calls.unlink(directory + "/" + name)
             }
         }

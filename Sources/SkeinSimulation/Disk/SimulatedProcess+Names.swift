@@ -43,6 +43,7 @@ extension SimulatedProcess {
         case .done(let place):
             guard let node = place.node else { return .failed(ENOENT) }
             guard node.isDirectory else { return .failed(ENOTDIR) }
+            if happens(.interruption) { return .failed(EINTR) }
             if happens(.readError) { return .failed(EIO) }
             return .done(node.entries.keys.sorted())
         }

@@ -108,6 +108,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     package func open(_ path: String, _ flags: Int32, mode: mode_t) throws -> CallResult<Int32> {
         let makes = flags & O_CREAT != 0
         try begin(makes || flags & O_TRUNC != 0 ? .change : .none)
+        if happens(.interruption) { return .failed(EINTR) }
         switch disk.place(path) {
         case .failed(let code): return .failed(code)
         case .done(let place):
@@ -231,6 +232,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
         if count < 0 { return .failed(EINVAL) }
         guard let file else { return .failed(EBADF) }
         guard file.writes else { return .failed(EINVAL) }
+        if happens(.interruption) { return .failed(EINTR) }
         if happens(.writeError) { return .failed(EIO) }
         file.node.cut(to: count)
         file.node.modified = disk.time()
@@ -261,6 +263,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     package func lock(_ descriptor: Int32, _ kind: Int32) throws -> CallResult<Void> {
         try begin(.change)
         guard let file = files[descriptor] else { return .failed(EBADF) }
+        if happens(.interruption) { return .failed(EINTR) }
         let isAlone = kind & LOCK_EX != 0
         let own = ObjectIdentifier(file)
         if file.node.holds(own, alone: isAlone) { return .done }

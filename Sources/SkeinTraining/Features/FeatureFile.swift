@@ -23,7 +23,7 @@ final class FeatureFile: Sendable {
     init(_ path: String, in calls: any FileCalls = SystemCalls()) throws {
         self.path = path
         self.calls = calls
-        descriptor = try calls.open(
+        descriptor = try calls.openWholly(
             path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600
         ).get("open", path)
         // From here on it is closed with the object, also when this throws.
@@ -75,11 +75,11 @@ final class FeatureFile: Sendable {
     ///
     /// - Throws: `FileError`; the file then ends at `offset`, if the system allows that.
     func write(_ bytes: [UInt8], at offset: Int) throws {
-        try calls.cut(descriptor, to: offset).get("cut", path)
+        try calls.cutWholly(descriptor, to: offset).get("cut", path)
         let written = try bytes.withUnsafeBytes {
             try calls.writeAll(descriptor, at: offset, $0)
         }
-        if written.code != nil { _ = try calls.cut(descriptor, to: offset) }
+        if written.code != nil { _ = try calls.cutWholly(descriptor, to: offset) }
         try written.get("append", path)
     }
 
@@ -90,13 +90,13 @@ final class FeatureFile: Sendable {
     /// - Throws: `FileError` where files cannot be locked; what `body` throws.
     func locked<Result>(_ body: () throws -> Result) throws -> Result? {
         for _ in 0..<Self.attempts {
-            let result = try calls.lock(descriptor, LOCK_EX | LOCK_NB)
+            let result = try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB)
             if result.code == nil {
                 // Closing would not do: a child that is just starting has a copy of the descriptor.
                 defer { calls.unlock(descriptor) }
                 return try body()
             }
-            if result.code != EWOULDBLOCK, result.code != EINTR { try result.get("lock", path) }
+            if result.code != EWOULDBLOCK { try result.get("lock", path) }
             calls.pause(microseconds: Self.pause)
         }
         return nil
