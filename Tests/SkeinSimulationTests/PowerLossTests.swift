@@ -120,10 +120,17 @@ struct PowerLossTests {
             try store.write(bytes, to: "/run/file")
             try lines.append(bytes)
             all += bytes
+            try lines.append(bytes)
+            try lines.cut(to: all.count)
             let file = try store.file(copying: "/run/file", check: { _ in })
             #expect(file.withBytes { Array($0) } == bytes)
+            let lock = try store.lock("/run/.lock")
+            #expect(lock != nil)
+            #expect(try store.names(in: "/run") == [".lock", "file", "lines"])
         }
         #expect(disk["/run/lines"] == all)
+        try store.remove("/run")
+        #expect(!store.exists("/run"))
         for kind in [DiskFaults.Kind.shortWrite, .shortRead, .interruption] {
             #expect(disk.faults.counts[kind, default: 0] > 50, "\(kind)")
         }
