@@ -77,29 +77,44 @@ package enum AtomicFile {
         try replace(place, access, check, calls, body)
     }
 
+    /// Makes the file, so that it is held.
+    private static func makeUnfinished(
+        _ temporary: String, _ access: Access, _ calls: any FileCalls, for path: String
+    ) throws -> Int32 {
+        let mode: mode_t = access == .own ? 0o600 : 0o644
+        while true {
+            let descriptor = try calls.openWholly(
+                temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode
+            ).get("create", path)
+            // A file left by a killed process with the same pid may be open to others.
+            let closed = access == .own ? try calls.setMode(descriptor, mode) : .done
+            if closed.code != nil {
+                _ = try calls.unlink(temporary)
+                calls.close(descriptor)
+                try closed.get("protect", path)
+            }
+            if try Unfinished.hold(descriptor, temporary, in: calls) { return descriptor }
+            calls.close(descriptor)
+        }
+    }
+
     private static func replace(
         _ path: String, _ access: Access, _ check: () throws -> Void, _ calls: any FileCalls,
         _ body: (borrowing Output) throws -> Void
     ) throws {
-        let temporary = path + ".tmp-" + calls.mark
-        let mode: mode_t = access == .own ? 0o600 : 0o644
-        let descriptor = try calls.openWholly(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
-            .get("create", path)
+        let temporary = Unfinished.path(for: path, in: calls)
+        let descriptor = try makeUnfinished(temporary, access, calls, for: path)
+        // Last: until the file has its name or is gone, no other process may take it for a leftover.
+        defer { calls.close(descriptor) }
         do {
-            defer { calls.close(descriptor) }
-            // A file left by a killed process with the same pid may be open to others.
-            if access == .own { try calls.setMode(descriptor, mode).get("protect", path) }
             try body(Output(descriptor: descriptor, path: path, calls: calls))
             try calls.flushWholly(descriptor).get("flush", path)
             try check()
+            try calls.rename(temporary, to: path).get("rename into place", path)
         } catch {
             // The first error says what is wrong; what stays is a leftover.
             _ = try calls.unlink(temporary)
             throw error
-        }
-        if let code = try calls.rename(temporary, to: path).code {
-            _ = try calls.unlink(temporary)
-            throw FileError.failed(operation: "rename into place", path: path, code: code)
         }
         try syncDirectory(of: path, in: calls)
     }

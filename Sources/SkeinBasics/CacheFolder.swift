@@ -4,8 +4,8 @@ import Synchronization
 /// A folder of files that can be made again, one for each key: `<SHA-256 of the key><suffix>`.
 ///
 /// It may be one that the user has for other things, too: whatever has another name is left alone. So
-/// is a link, which may lead to a file that is not the cache's. What AtomicFile had not finished when
-/// its process was killed counts as a file.
+/// is a link, which may lead to a file that is not the cache's. What AtomicFile had not finished when its
+/// process was killed counts as a file, and goes when the next one is written.
 package struct CacheFolder: Sendable {
     package let path: String
     package let calls: any FileCalls
@@ -84,6 +84,7 @@ package struct CacheFolder: Sendable {
         try Self.writing.withLock { _ in
             let file = path(of: key)
             try AtomicFile.makeDirectory(path, access: .own, in: calls)
+            try Unfinished.removeAbandoned(from: path, in: calls, where: isOurs)
             try AtomicFile.write(to: file, access: .own, check: check, in: calls, body)
             try prune(keeping: [file])
         }

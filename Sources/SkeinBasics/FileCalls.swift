@@ -104,13 +104,29 @@ package struct FileStatus: Sendable, Equatable {
     package var size: Int
     /// When it was changed, in nanoseconds of the system's clock.
     package var modified: Int64
+    package var identity: Identity
 
-    package init(kind: FileKind, mode: mode_t, owner: uid_t, size: Int, modified: Int64) {
+    /// Which file it is: of all that are there at one time, no other has the same.
+    package struct Identity: Sendable, Equatable {
+        package var device: UInt64
+        package var number: UInt64
+
+        package init(device: UInt64, number: UInt64) {
+            self.device = device
+            self.number = number
+        }
+    }
+
+    package init(
+        kind: FileKind, mode: mode_t, owner: uid_t, size: Int, modified: Int64,
+        identity: Identity
+    ) {
         self.kind = kind
         self.mode = mode
         self.owner = owner
         self.size = size
         self.modified = modified
+        self.identity = identity
     }
 
     init(_ status: stat) {
@@ -122,6 +138,8 @@ package struct FileStatus: Sendable, Equatable {
         self.init(
             kind: FileKind(mode: status.st_mode), mode: status.st_mode & 0o7777,
             owner: status.st_uid, size: Int(status.st_size),
-            modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+            modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec),
+            identity: Identity(
+                device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)))
     }
 }

@@ -125,6 +125,7 @@ package struct HubCache: Sendable {
         try AtomicFile.makeDirectory(FilePath.parent(of: path))
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
+        try Unfinished.removeAbandoned(beside: path)
         try AtomicFile.write(text, to: path)
     }
 
@@ -182,21 +183,26 @@ package struct HubCache: Sendable {
     /// - Throws: `FileError`.
     package func link(_ file: String, of commit: String, to etag: String) throws {
         let path = snapshot(commit) + "/" + file
-        try AtomicFile.makeDirectory(FilePath.parent(of: path))
         let depth = file.utf8.count { $0 == UInt8(ascii: "/") }
         let target = String(repeating: "../", count: depth + 2) + "blobs/" + etag
-        // What is no link, or leads elsewhere, is replaced.
-        if (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == target { return }
-        let temporary = path + ".tmp-\(getpid())"
-        unlink(temporary)
-        guard symlink(target, temporary) == 0 else {
-            throw FileError.failed(operation: "link", path: temporary, code: errno)
-        }
-        guard rename(temporary, path) == 0 else {
+        // Not in the snapshot, where a killed process would leave what looks like a file of the model.
+        let temporary = repository + "/.skein/link-\(depth)-\(etag)"
+        while true {
+            // What is no link, or leads elsewhere, is replaced.
+            let found = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+            if found == target { return }
+            try AtomicFile.makeDirectory(FilePath.parent(of: path))
+            try AtomicFile.makeDirectory(FilePath.parent(of: temporary))
+            // One that a killed process left, or another one makes now, leads to the same place.
+            guard symlink(target, temporary) == 0 || errno == EEXIST else {
+                throw FileError.failed(operation: "link", path: temporary, code: errno)
+            }
+            if rename(temporary, path) == 0 { return try AtomicFile.syncDirectory(of: path) }
             let code = errno
+            // Another process has used it for its own path: again.
+            if code == ENOENT { continue }
             unlink(temporary)
             throw FileError.failed(operation: "link", path: path, code: code)
         }
-        try AtomicFile.syncDirectory(of: path)
     }
 }

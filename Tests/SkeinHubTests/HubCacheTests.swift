@@ -35,6 +35,23 @@ struct HubCacheTests {
         }
     }
 
+    @Test("what a killed process left of a link or a note is used up, and no file of the model")
+    func leftovers() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory, reference: reference)
+            let repository = directory + "/models--o--n"
+            let etag = String(repeating: "0", count: 40)
+            try AtomicFile.makeDirectory(repository + "/.skein")
+            try AtomicFile.makeDirectory(repository + "/refs")
+            #expect(symlink("../../blobs/" + etag, repository + "/.skein/link-0-" + etag) == 0)
+            try AtomicFile.write("half", to: repository + "/refs/main.tmp-7")
+            try add(["config.json"], to: cache)
+            #expect(try DiskStore().names(in: cache.snapshot(Self.commit)) == ["config.json"])
+            #expect(try DiskStore().names(in: repository + "/.skein") == [])
+            #expect(try DiskStore().names(in: repository + "/refs") == ["main"])
+        }
+    }
+
     @Test("a link in the place of a revision is replaced, not followed")
     func linkedRevision() throws {
         try TestPaths.withTemporaryDirectory { directory in

@@ -21,7 +21,8 @@ extension SimulatedProcess {
     private func status(_ node: DiskNode) -> FileStatus {
         FileStatus(
             kind: node.isDirectory ? .directory : .regular, mode: node.mode & 0o7777,
-            owner: Self.owner, size: node.bytes.count, modified: node.modified)
+            owner: Self.owner, size: node.bytes.count, modified: node.modified,
+            identity: FileStatus.Identity(device: 0, number: UInt64(node.number)))
     }
 
     /// There are no links.

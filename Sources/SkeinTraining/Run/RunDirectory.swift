@@ -170,7 +170,7 @@ package final class RunDirectory: Sendable {
     ) throws -> Bool {
         try checkKind(of: path, in: store)
         let names = try store.names(in: path).filter {
-            !companions.contains($0) && !isTemporary($0)
+            !companions.contains($0) && !Unfinished.isName($0)
         }
         if names.isEmpty { return false }
         guard resuming else { throw TrainingError.outputNotEmpty(path: path) }
@@ -180,17 +180,10 @@ package final class RunDirectory: Sendable {
         return true
     }
 
-    /// `name.tmp-123`, which AtomicFile leaves when it is killed.
-    private static func isTemporary(_ name: String) -> Bool {
-        guard let mark = name.range(of: ".tmp-", options: .backwards) else { return false }
-        let process = name[mark.upperBound...]
-        return !process.isEmpty && process.allSatisfy { $0.isASCII && $0.isNumber }
-    }
-
     private static func removeTemporaryFiles(
         _ directory: String, in store: any Store
     ) throws {
-        for name in try store.names(in: directory) where isTemporary(name) {
+        for name in try store.names(in: directory) where Unfinished.isName(name) {
             try store.remove(FilePath.join(directory, name))
         }
     }

@@ -1,0 +1,78 @@
+import Foundation
+
+/// What is being made: it has the name of what it becomes, with `.tmp-` and the mark of its process behind
+/// it, and its process holds its lock (flock) until it has its name or is gone. So what a killed process
+/// left can be told from what another one is making, and is removed by the next that makes the same.
+package enum Unfinished {
+    private static let sign = ".tmp-"
+
+    static func path(for path: String, in calls: any FileCalls) -> String {
+        FilePath.trimmed(path) + sign + calls.mark
+    }
+
+    /// Whether a name is that of something unfinished, of any process.
+    package static func isName(_ name: String) -> Bool {
+        guard let found = name.range(of: sign, options: .backwards) else { return false }
+        let mark = name[found.upperBound...]
+        return !mark.isEmpty && mark.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    /// Locks what has just been made. Another process may hold the lock for as long as it looks, before
+    /// the maker does. Where a file system has no locks, no process removes anything either.
+    ///
+    /// - Returns: false if that process has removed it: it must be made again.
+    static func hold(
+        _ descriptor: Int32, _ path: String, in calls: any FileCalls
+    ) throws -> Bool {
+        _ = try calls.lockWholly(descriptor, LOCK_EX)
+        return try calls.linkStatus(of: path).code != ENOENT
+    }
+
+    /// Removes what killed processes left of `path`.
+    ///
+    /// - Throws: `FileError`.
+    package static func removeAbandoned(
+        beside path: String, in calls: any FileCalls = SystemCalls()
+    ) throws {
+        let beginning = FilePath.name(of: path) + sign
+        try removeAbandoned(from: FilePath.parent(of: path), in: calls) {
+            $0.hasPrefix(beginning)
+        }
+    }
+
+    /// Removes what killed processes of this user left in a directory, of the names that `isWanted` takes.
+    /// In a directory that may be written and not listed, nothing is found.
+    ///
+    /// - Throws: `FileError`.
+    package static func removeAbandoned(
+        from directory: String, in calls: any FileCalls = SystemCalls(),
+        where isWanted: (String) -> Bool
+    ) throws {
+        let names: [String]
+        do {
+            names = try DiskStore(calls: calls).names(in: directory)
+        } catch FileError.failed(_, _, EACCES) {
+            return
+        }
+        for name in names where isName(name) && isWanted(name) {
+            try removeIfAbandoned(FilePath.join(directory, name), calls)
+        }
+    }
+
+    private static func removeIfAbandoned(_ path: String, _ calls: any FileCalls) throws {
+        // Otherwise it has its name by now, or is another user's.
+        guard
+            case .done(let descriptor) = try calls.openWholly(
+                path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        else { return }
+        defer { calls.close(descriptor) }
+        guard try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB).code == nil else { return }
+        // Its maker may have given it its name, and begun another under the old one.
+        guard case .done(let held) = try calls.status(descriptor),
+            case .done(let named) = try calls.linkStatus(of: path),
+            held.identity == named.identity, held.owner == calls.user
+        else { return }
+        let removed = try calls.removeTree(path)
+        if removed.code != ENOENT { try removed.get("remove", path) }
+    }
+}
