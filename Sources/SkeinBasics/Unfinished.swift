@@ -75,4 +75,46 @@ package enum Unfinished {
         let removed = try calls.removeTree(path)
         if removed.code != ENOENT { try removed.get("remove", path) }
     }
+
+    /// Lets `body` make a file or folder under an unfinished name beside `path`, and gives it its name.
+    ///
+    /// - Parameters:
+    ///   - path: what is made; nothing may be there.
+    ///   - isFolder: whether it is a folder: then it is there, empty and held, before `body` begins. A file
+    ///     has no holder between its last write and its name: of two processes that make the same one, one
+    ///     fails.
+    ///   - calls: of the disk.
+    ///   - body: is given the unfinished name.
+    /// - Returns: what `body` returns.
+    /// - Throws: `FileError`; what `body` throws.
+    package static func make<Result>(
+        _ path: String, isFolder: Bool, in calls: any FileCalls = SystemCalls(),
+        _ body: (_ unfinished: String) throws -> Result
+    ) throws -> Result {
+        try removeAbandoned(beside: path, in: calls)
+        let unfinished = Self.path(for: path, in: calls)
+        let descriptor = isFolder ? try makeFolder(unfinished, calls) : nil
+        // Last, so that no other process takes it for a leftover.
+        defer { if let descriptor { calls.close(descriptor) } }
+        do {
+            let result = try body(unfinished)
+            try DiskStore(calls: calls).rename(unfinished, to: FilePath.trimmed(path))
+            return result
+        } catch {
+            // What failed first counts.
+            _ = try calls.removeTree(unfinished)
+            throw error
+        }
+    }
+
+    private static func makeFolder(_ folder: String, _ calls: any FileCalls) throws -> Int32 {
+        while true {
+            try AtomicFile.makeDirectory(folder, in: calls)
+            let opened = try calls.openWholly(folder, O_RDONLY | O_DIRECTORY)
+            if opened.code == ENOENT { continue }
+            let descriptor = try opened.get("open", folder)
+            if try hold(descriptor, folder, in: calls) { return descriptor }
+            calls.close(descriptor)
+        }
+    }
 }

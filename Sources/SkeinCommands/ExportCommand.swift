@@ -97,23 +97,17 @@ struct ExportCommand: Command {
         let export = try AdapterExport(loaded.parameters, source: source, model: adapted.model)
         io.interrupt.listen()
         // What is not finished, or not right, never has the name that was asked for.
-        let store = DiskStore()
-        let temporary = options.output + ".tmp-\(getpid())"
-        try store.remove(temporary)
-        let difference: Float?
-        do {
-            try export.write(options.format, to: temporary, blocks: options.prefix)
-            try writeNotes(to: temporary, loaded.format, io)
+        let difference = try Unfinished.make(
+            options.output, isFolder: options.format.isFolder
+        ) { unfinished in
+            try export.write(options.format, to: unfinished, blocks: options.prefix)
+            try writeNotes(to: unfinished, loaded.format, io)
             try checkInterrupt(io)
-            difference = options.verifies ? try verify(temporary, adapted, io) : nil
+            let difference = options.verifies ? try verify(unfinished, adapted, io) : nil
             try checkInterrupt(io)
             if difference == nil { try adapted.checkBase() }
             try refuseExisting()
-            try store.rename(temporary, to: options.output)
-        } catch {
-            // The first error is the one to tell; what cannot be removed has a name of its own.
-            do { try store.remove(temporary) } catch {}
-            throw error
+            return difference
         }
         try say(difference, io)
     }

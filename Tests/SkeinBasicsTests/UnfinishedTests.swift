@@ -29,7 +29,7 @@ struct UnfinishedTests {
         }
     }
 
-    @Test("a file that is being written is held")
+    @Test("a file that is being written is held, and so is a folder")
     func held() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/file"
@@ -41,6 +41,17 @@ struct UnfinishedTests {
             }
             let bytes = try MappedFile(path: path).withBytes { Array($0) }
             #expect(bytes == Array("whole".utf8))
+            let folder = directory + "/folder/"
+            try Unfinished.make(folder, isFolder: true) { unfinished in
+                try Unfinished.removeAbandoned(beside: folder)
+                try AtomicFile.write("x", to: unfinished + "/inner")
+            }
+            #expect(try names(directory) == ["file", "folder"])
+            #expect(try names(folder) == ["inner"])
+            try Unfinished.make(directory + "/other", isFolder: false) { unfinished in
+                try AtomicFile.write("x", to: unfinished)
+            }
+            #expect(try names(directory) == ["file", "folder", "other"])
         }
     }
 
@@ -48,6 +59,12 @@ struct UnfinishedTests {
     func failing() throws {
         struct Refusal: Error {}
         try TestPaths.withTemporaryDirectory { directory in
+            #expect(throws: Refusal.self) {
+                try Unfinished.make(directory + "/a", isFolder: true) { unfinished in
+                    try AtomicFile.write("x", to: unfinished + "/inner")
+                    throw Refusal()
+                }
+            }
             #expect(throws: Refusal.self) {
                 try AtomicFile.write(to: directory + "/a") { _ in throw Refusal() }
             }

@@ -66,18 +66,8 @@ package struct FusedFolder {
         to path: String, shardBytes: Int, team: ComputeTeam,
         progress: @escaping (Int) throws -> Void
     ) throws -> FuseReport {
-        let store = DiskStore()
-        let temporary = path + ".tmp-\(getpid())"
-        try store.remove(temporary)
-        do {
-            try store.makeDirectory(temporary)
-            let report = try fill(temporary, shardBytes: shardBytes, team, progress)
-            try store.rename(temporary, to: path)
-            return report
-        } catch {
-            // What failed first counts.
-            try? store.remove(temporary)
-            throw error
+        try Unfinished.make(path, isFolder: true) { unfinished in
+            try fill(unfinished, shardBytes: shardBytes, team, progress)
         }
     }
 
