@@ -54,12 +54,19 @@ extension CoordinatorState {
             if piece.phase == .accepted {
                 let sentence = "the result of \(piece.computedBy) came first"
                 say(.answer(peer, key, .duplicate, sentence))
+            } else if let doubt = doubt(of: index, from: members[peer]?.name ?? "") {
+                // It was refused while its worker was away. Sent again, it would count as computed twice.
+                say(.answer(peer, key, .refused, doubt))
             } else if piece.phase == .open, piece.holders.count < 2, open?.begun == true,
                 !piece.holders.contains(peer), piece.leased.contains(members[peer]?.name ?? "")
             {
                 grant(index, to: peer, .held)
             }
         }
+    }
+
+    private func doubt(of index: Int, from name: String) -> String? {
+        open?.histories[index]?.doubtful.first { $0.name == name }?.detail
     }
 
     /// Forgets a name that is long gone; those that are here or must pause stay.

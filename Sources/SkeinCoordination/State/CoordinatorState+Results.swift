@@ -222,8 +222,9 @@ extension CoordinatorState {
         history.avoid(candidate.name) { members.isActive(name: $0) }
         let next = history.waiting.isEmpty ? nil : history.waiting.removeFirst()
         open?.histories[index] = history
-        if members[candidate.peer] != nil {
-            say(.answer(candidate.peer, key, .refused, detail))
+        // A worker that has reconnected meanwhile still holds it.
+        if let worker = members[candidate.peer] ?? members[name: candidate.name] {
+            say(.answer(worker.peer, key, .refused, detail))
         }
         say(
             .log(

@@ -21,6 +21,8 @@ struct CoordinatorBook {
     /// In the run's thread's hands.
     private var checks: Set<Place> = []
     private var present: [PeerID: Member] = [:]
+    /// All that have ever joined: a result may be refused when its worker is gone.
+    private var names: [PeerID: String] = [:]
     /// Peers that prepare their model.
     private var preparing: Set<PeerID> = []
     private var draining: Set<PeerID> = []
@@ -95,6 +97,7 @@ struct CoordinatorBook {
             }
             preparing.remove(peer)
             present[peer] = member
+            names[peer] = member.name
             lastHeard[peer] = world.now
         case .left(let peer, _): forget(peer)
         case .heard(let peer, _): lastHeard[peer] = world.now
@@ -127,7 +130,7 @@ struct CoordinatorBook {
             accepted[index] += 1
             if accepted[index] > 1 { violate("accepts twice", place) }
         case .refused, .doubtful:
-            tried[index, default: []].insert(present[place.peer]?.name ?? "")
+            tried[index, default: []].insert(names[place.peer] ?? "")
             refusals[index, default: 0] += 1
         }
         if present[place.peer] == nil { parked.remove(place) }

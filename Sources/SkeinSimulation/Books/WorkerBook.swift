@@ -10,8 +10,8 @@ struct WorkerBook {
     private var busy: [Int: WorkKey] = [:]
     /// Threads that have been told that what they compute is not wanted.
     private var abandoned: Set<Int> = []
-    /// Taken back before they came, which small frames do.
-    private var early: Set<WorkKey> = []
+    /// How often each was taken back before it came: small frames overtake leases, which may be two.
+    private var early: [WorkKey: Int] = [:]
     private var newestRound: UInt64 = 0
     private var isDraining = false
     private var lastHeard = Duration.zero
@@ -80,15 +80,17 @@ struct WorkerBook {
             newestRound = 0
         case .welcomed:
             lastHeard = now
-            early = []
+            early = [:]
         case .leased(let key, _):
             lastHeard = now
             rows.insert(key)
             defer { newestRound = max(newestRound, key.round) }
-            return early.remove(key) != nil || isDraining || key.round < newestRound
+            let isEarly = early[key, default: 0] > 0
+            if isEarly { early[key, default: 0] -= 1 }
+            return isEarly || isDraining || key.round < newestRound
         case .cancelled(let key):
             lastHeard = now
-            if !rows.contains(key) { early.insert(key) }
+            if !rows.contains(key) { early[key, default: 0] += 1 }
         // Nothing damages bytes here.
         case .disconnected(let how) where how.contains("broke the protocol"): violate(how)
         case .rejected(let rejection, _) where rejection.code == .protocolViolation:

@@ -19,7 +19,9 @@ final class SimulatedWorker: @unchecked Sendable {
     let host: VirtualHost
     var startsAfter = Duration.zero
     /// What it computes it never finishes, until it is started again.
-    var hangs = false
+    var hangs = false {
+        didSet { if hangs { world.hung.insert(name) } }
+    }
     /// Which of its results are bad.
     var badness = 0.0
     /// As many of its next results are bad, too.
@@ -191,7 +193,6 @@ final class SimulatedWorker: @unchecked Sendable {
         case .leave: shell?.post { $0.drain() }
         case .hang:
             hangs = true
-            world.hung.insert(name)
         default: return false
         }
         return true

@@ -177,6 +177,34 @@ struct CoordinatorResultTests {
         #expect(said.rejections.map(\.code) == [.quarantined])
     }
 
+    @Test(
+        "a doubtful result is computed again before it counts, not sent again by who was away",
+        arguments: [false, true])
+    func notSentAgain(isCheckedLast: Bool) {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        desk.arrive(1, 0, digest: [9], at: 1)
+        desk.at(1, .left(PeerID(1), .lost("reset")))
+        var answers: [String] = []
+        if isCheckedLast { answers += desk.join(1, as: 2, held: [0], at: 1.2).answers }
+        let said = desk.check(1, 0, .doubtful("a NaN"), at: 1.5)
+        #expect(said.deliveries == [])
+        answers += said.answers
+        var leases = said.leases
+        if !isCheckedLast {
+            let joined = desk.join(1, as: 2, held: [0], at: 2)
+            answers += joined.answers
+            leases += joined.leases
+        }
+        // The worker forgets the result, and then computes it.
+        #expect(answers == ["0 2 refused"])
+        #expect(leases == ["0>2"])
+        #expect(desk.state.members[PeerID(2)]?.leases.map(\.isHeld) == [false])
+        desk.arrive(2, 0, digest: [9], at: 3)
+        #expect(desk.check(2, 0, .doubtful("a NaN"), at: 3).deliveries == ["0 2"])
+    }
+
     @Test("a good result counts although its worker has gone during the check")
     func goneDuringCheck() {
         var desk = Desk()
