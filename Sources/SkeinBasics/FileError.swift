@@ -16,13 +16,13 @@ package enum FileError: Error, Equatable {
 }
 
 extension FileError {
-    /// Whether the error says nothing about the file's contents: a permission, a limit or memory
-    /// was lacking, and the same bytes can be read once it is there.
+    /// Whether the error says nothing about the file's contents: a permission, a limit, memory or a
+    /// sound disk was lacking, and the same bytes may be read once it is there.
     package var isPassing: Bool {
         switch self {
         case .failed(_, _, let code):
             [
-                EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE, ETIMEDOUT,
+                EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE, ETIMEDOUT, EIO,
             ].contains(code)
         case .noMemory: true
         case .shortRead, .wrongKind: false

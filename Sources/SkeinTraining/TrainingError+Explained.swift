@@ -70,6 +70,14 @@ extension TrainingError: Explained {
             Explanation(
                 what: "the checkpoint cannot be used: \(problem.what)", place: path,
                 remedy: "remove it; a run resumes from the one before", status: .badData)
+        case .unreadableCheckpoint(let path, let file):
+            Explanation(
+                what: "the disk cannot read \(file) of this checkpoint: Input/output error",
+                place: path,
+                remedy:
+                    "check the disk, and resume again; if it has lost the file, move the checkpoint "
+                    + "away: the run goes on from the one before, to the same adapter",
+                status: .inputOutput)
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(
                 what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") "

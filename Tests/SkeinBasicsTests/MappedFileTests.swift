@@ -23,8 +23,8 @@ import Testing
         func failed(_ code: Int32) -> FileError {
             .failed(operation: "open", path: "file", code: code)
         }
-        for code in [EACCES, EMFILE, ENFILE, ENOMEM] { #expect(failed(code).isPassing) }
-        for code in [ENOENT, EIO, ENOTDIR, ELOOP, EISDIR] { #expect(!failed(code).isPassing) }
+        for code in [EACCES, EMFILE, ENFILE, ENOMEM, EIO] { #expect(failed(code).isPassing) }
+        for code in [ENOENT, ENOTDIR, ELOOP, EISDIR] { #expect(!failed(code).isPassing) }
         #expect(FileError.noMemory(path: "file", bytes: 1).isPassing)
         #expect(!FileError.shortRead(path: "file", expected: 2, found: 1).isPassing)
         #expect(!FileError.wrongKind(path: "file", found: .directory, use: .reading).isPassing)

@@ -38,12 +38,13 @@ struct FailingDiskTests {
             let disk = SimulatedDisk(seed: seed)
             var outcome: TrainingLoop.Outcome?
             var last = ""
-            for life in 0..<20 where outcome == nil {
+            for life in 0..<24 where outcome == nil {
                 disk.faults.chances = [.shortWrite: 0.1, .shortRead: 0.1, .interruption: 0.05]
                 // A process ends at the first call that finds none; the last ones find some.
-                disk.faults.callsWithoutSpace = life < 6 ? disk.faults.callsWithoutSpace : 0
-                if life < 6 {
-                    disk.faults.chances[[.noSpace, .writeError, .flushError][life % 3]] = 0.01
+                disk.faults.callsWithoutSpace = life < 8 ? disk.faults.callsWithoutSpace : 0
+                if life < 8 {
+                    let kinds: [DiskFaults.Kind] = [.noSpace, .writeError, .flushError, .readError]
+                    disk.faults.chances[kinds[life % kinds.count]] = 0.01
                 }
                 do {
                     outcome = try run.lives(on: disk)
@@ -61,9 +62,9 @@ struct FailingDiskTests {
             counts.merge(disk.faults.counts) { $0 + $1 }
         }
         for kind in [
-            DiskFaults.Kind.noSpace, .writeError, .flushError, .shortWrite,
+            DiskFaults.Kind.noSpace, .writeError, .flushError, .readError, .shortWrite,
         ] {
-            #expect(counts[kind, default: 0] > 10, "\(kind)")
+            #expect(counts[kind, default: 0] > 5, "\(kind)")
         }
         #expect(failures.values.reduce(0, +) > 100, "\(failures)")
     }

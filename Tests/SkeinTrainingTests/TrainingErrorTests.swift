@@ -16,6 +16,7 @@ import Testing
         .lengthBeginsAgain(path: "o/run.json", step: 3),
         .damagedRecord(path: "o", line: 1, detail: "x"),
         .damagedCheckpoint(path: "o", problem: .wrongDigest(file: "state.json")),
+        .unreadableCheckpoint(path: "o", file: "state.json"),
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),
         .startNotValidated(path: "p"),
         .lossNotFinite(step: 3, lastCheckpoint: "c"),
@@ -32,6 +33,7 @@ import Testing
         var statuses: [SkeinBasics.ExitStatus] = [.badData, .usage]
         // It passes.
         if case .outputInUse = error { statuses = [.inputOutput] }
+        if case .unreadableCheckpoint = error { statuses = [.inputOutput] }
         // Another process goes on.
         if case .takenOver = error { statuses = [.peerGone] }
         #expect(statuses.contains(explanation.status))

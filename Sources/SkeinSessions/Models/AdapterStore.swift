@@ -113,19 +113,13 @@ struct AdapterStore {
             do {
                 let made = try digest(item.path)
                 if made == nil || made?.lowercased() == base { fitting.append(item) }
-            } catch let error as FileError where Self.isRefusal(error) && fitting.isEmpty {
+            } catch let error as FileError where error.isPassing && fitting.isEmpty {
                 throw SystemLanguageModel.Adapter.AssetError.invalidAsset(.init(error))
             } catch {
                 // `absence` says what is wrong with it where no other fits.
             }
         }
         return fitting
-    }
-
-    /// Whether the system does not let be read what is there: for want of a permission, a descriptor,
-    /// memory or a sound disk.
-    private static func isRefusal(_ error: FileError) -> Bool {
-        if case .failed(_, _, EIO) = error { true } else { error.isPassing }
     }
 
     /// Why there is none.

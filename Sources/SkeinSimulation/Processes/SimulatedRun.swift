@@ -348,8 +348,6 @@ final class SimulatedRun: @unchecked Sendable {
         case .resumed(let step, let rejected):
             world.note("goes on from step \(step)")
             world.count("resumed")
-            // A disk that cannot read a file counts as one that has damaged it: the run goes back.
-            if !rejected.isEmpty, disk.faults.counts[.readError] != nil { trouble.isLasting = true }
             if trouble.isLasting || trouble.explainsError(disk) {
                 if !rejected.isEmpty { world.count("checkpoint rejected") }
                 savedStep = step

@@ -89,11 +89,10 @@ extension TrainingLoop {
             return nil
         }
         do {
-            return try Checkpoint(
-                directory: checkpoints.path(ofStep: before), layout: job.shape.layout,
-                plan: job.plan, in: directory.store
-            ).state.keptStep
-        } catch TrainingError.damagedCheckpoint {
+            return try Checkpoint.verify(
+                directory: checkpoints.path(ofStep: before), in: directory.store
+            ).keptStep
+        } catch TrainingError.damagedCheckpoint, TrainingError.damagedRecord {
             return nil
         }
     }
@@ -134,24 +133,24 @@ extension TrainingLoop {
         let isOwn =
             newest.state.configurationDigest == job.configuration.digest.description
         guard stopping.bestLoss != nil else { return }
-        let kept: Checkpoint
+        let kept: [Float]
         do {
             kept =
                 stopping.bestStep == newest.state.step
-                ? newest
-                : try Checkpoint(
+                ? newest.parameters
+                : try Checkpoint.parameters(
                     directory: directory.checkpoints.path(ofStep: stopping.bestStep),
-                    layout: job.shape.layout, plan: job.plan, in: directory.store)
+                    layout: job.shape.layout, in: directory.store)
         } catch TrainingError.damagedCheckpoint {
             // Then its card, which names the digest with which it was written, must do, if it still does.
             if isThere, isOwn, try !isRefuted() { return }
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
         if isThere, isOwn {
-            let expected = try AdapterFiles.weightsDigest(of: exported(kept.parameters))
+            let expected = try AdapterFiles.weightsDigest(of: exported(kept))
             if try directory.adapterDigest() == expected { return }
         }
-        try writeAdapter(kept.parameters, step: stopping.bestStep)
+        try writeAdapter(kept, step: stopping.bestStep)
         // One of a later step is there where a process died before its checkpoint.
         if !isThere { try report(.adapterRestored(step: stopping.bestStep)) }
     }

@@ -190,9 +190,7 @@ package struct Checkpoint: Sendable, Equatable {
                 TrainingState.self, from: RecordFile.bytes(of: statePath, in: store),
                 path: statePath)
         }
-        let adapterFiles = try Self.unfit("adapter_model.safetensors") {
-            try AdapterFiles.read(directory, in: store) { try layout.check($0.shapes) }
-        }
+        (adapter, parameters) = try Self.adapter(directory, layout, in: store)
         let optimizer = try Self.unfit(Self.optimizerFile) {
             try SafetensorsFile(
                 copying: FilePath.join(directory, Self.optimizerFile), in: store
@@ -203,15 +201,41 @@ package struct Checkpoint: Sendable, Equatable {
                 try layout.check($0.tensors.mapValues(\.shape), suffixes: suffixes)
             }
         }
-        adapter = adapterFiles.configuration
-        parameters = try Self.unfit("adapter_model.safetensors") {
-            try layout.flatten(adapterFiles.tensors)
-        }
         averages = try Self.unfit(Self.optimizerFile) {
             try layout.flatten(optimizer.tensors, suffix: suffixes[0])
         }
         squareAverages = try Self.unfit(Self.optimizerFile) {
             try layout.flatten(optimizer.tensors, suffix: suffixes[1])
+        }
+    }
+
+    private static func adapter(
+        _ directory: String, _ layout: ParameterLayout, in store: any Store
+    ) throws -> (AdapterConfiguration, [Float]) {
+        try unfit(AdapterFiles.weightsName) {
+            let files = try AdapterFiles.read(directory, in: store) { try layout.check($0.shapes) }
+            return (files.configuration, try layout.flatten(files.tensors))
+        }
+    }
+
+    /// Reads the adapter of a checkpoint after checking every file against the manifest; the state of the
+    /// optimizer takes no memory.
+    ///
+    /// - Parameters:
+    ///   - directory: of the checkpoint.
+    ///   - layout: of the run that it must belong to.
+    ///   - store: where it is.
+    /// - Returns: its parameters, flat, in the layout's order.
+    /// - Throws: as `init(directory:layout:plan:in:)` does.
+    static func parameters(
+        directory: String, layout: ParameterLayout, in store: any Store
+    ) throws -> [Float] {
+        do {
+            try Manifest(directory: directory, requiring: files, in: store)
+                .verify(directory: directory, in: store)
+            return try adapter(directory, layout, in: store).1
+        } catch let problem as CheckpointProblem {
+            throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
         }
     }
 
@@ -234,12 +258,15 @@ package struct Checkpoint: Sendable, Equatable {
 extension Checkpoint {
     /// Checks every file of a checkpoint of any run against its manifest.
     ///
-    /// - Parameter directory: of the checkpoint.
+    /// - Parameters:
+    ///   - directory: of the checkpoint.
+    ///   - store: where it is.
     /// - Returns: the progress of its run.
     /// - Throws: `TrainingError.damagedCheckpoint`; `.damagedRecord` or `FileError` for a state
     ///   that Skein did not write; a `FileError` that says nothing about the checkpoint.
-    package static func verify(directory: String) throws -> TrainingState {
-        let store = DiskStore()
+    package static func verify(
+        directory: String, in store: any Store = DiskStore()
+    ) throws -> TrainingState {
         do {
             try Manifest(directory: directory, requiring: files, in: store)
                 .verify(directory: directory, in: store)

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -99,8 +100,9 @@ package struct CheckpointStore: Sendable {
     ///   - refusal: why a checkpoint of another configuration is rejected; nil: it is not.
     /// - Returns: the checkpoint, and why newer ones were passed over.
     /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
-    ///   read for a passing reason (`FileError.isPassing`). Such a checkpoint is not passed over:
-    ///   the run would go back and cut its records for nothing.
+    ///   read for a passing reason (`FileError.isPassing`); `TrainingError.unreadableCheckpoint` when
+    ///   the disk was that reason. Such a checkpoint is not passed over: the run would go back and cut
+    ///   its records for nothing, and once the checkpoint is read again, it is ahead of them.
     package func newest(
         layout: ParameterLayout, plan: StepPlan? = nil, configurationDigest: String,
         refusal: (Checkpoint) -> String? = { _ in Self.foreign }
@@ -123,6 +125,8 @@ package struct CheckpointStore: Sendable {
                 return Found(checkpoint: checkpoint, rejected: rejected)
             } catch let error as TrainingError {
                 rejected.append(error)
+            } catch FileError.failed(_, let file, EIO) {
+                throw TrainingError.unreadableCheckpoint(path: path, file: FilePath.name(of: file))
             }
         }
         return Found(checkpoint: nil, rejected: rejected)

@@ -62,8 +62,8 @@ struct Manifest: Equatable {
 
     /// Compares every file with what the manifest says.
     ///
-    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for a file that the disk
-    ///   cannot read; a `FileError` that says nothing about the file.
+    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for what is no file; a
+    ///   `FileError` that says nothing about the file.
     func verify(directory: String, in store: any Store) throws {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
             let found: SHA256.Digest
