@@ -25,6 +25,15 @@ package enum Simulation {
             scenario.faults = suffered
             return scenario
         }
+
+        /// This outcome of a run that had another one when it was run again.
+        var unsteady: Self {
+            Self(
+                scenario: scenario,
+                violations: violations + ["another run of this seed did not find the same"],
+                trace: trace, counts: counts, fullness: fullness, suffered: suffered,
+                seconds: seconds, events: events)
+        }
     }
 
     /// Runs a scenario on the calling thread, in no more real time than its events take.

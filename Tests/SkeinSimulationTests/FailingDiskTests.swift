@@ -53,7 +53,7 @@ struct FailingDiskTests {
                     last = "\(error)"
                 }
                 // After a flush that failed, what it was to write is lost with the power.
-                if seed % 2 == 0, disk.faults.counts[.flushError] == nil { disk.loosePower() }
+                if seed % 2 == 0, disk.faults.counts[.flushError] == nil { disk.losePower() }
             }
             disk.faults.chances = [:]
             let found = try RunFiles(disk, directory: "/run")
@@ -88,7 +88,7 @@ struct FailingDiskTests {
                 #expect(process.isDead, "\(error)")
             }
             process.end()
-            disk.loosePower()
+            disk.losePower()
             disk.faults = DiskFaults()
             do {
                 let outcome = try run.lives(on: disk)

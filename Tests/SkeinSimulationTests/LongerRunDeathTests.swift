@@ -55,7 +55,7 @@ struct LongerRunDeathTests {
                 if !isShorter { _ = try lives(shorter, disk.opened()) }
                 guard dies(isShorter ? shorter : longer, disk, after: count + 1) else { break }
                 count += 1
-                if count % 2 == 0 { disk.loosePower() }
+                if count % 2 == 0 { disk.losePower() }
                 _ = dies(longer, disk, after: 1 + count * 7 % 150)
                 let outcome = try lives(longer, disk.opened())
                 let found = try files(disk)

@@ -24,7 +24,7 @@ struct PowerLossTests {
             let open = try process.open("/run/lines", O_WRONLY | O_APPEND, mode: 0).get("open", "")
             _ = try Self.old.withUnsafeBytes { try process.write(open, $0) }
             process.end()
-            for _ in 0..<2 { disk.loosePower() }
+            for _ in 0..<2 { disk.losePower() }
             #expect(disk["/run/a/b/file"] == Self.new)
             let found = try #require(disk["/run/lines"])
             let kept = Self.old + Self.new
@@ -50,7 +50,7 @@ struct PowerLossTests {
                     try process.store.write(Self.new, to: "/run/file")
                 } catch is ProcessDied {}
                 if !hasDied { break }
-                disk.loosePower()
+                disk.losePower()
                 let bytes = try #require(disk["/run/file"])
                 #expect(bytes == Self.old || bytes == Self.new)
                 found.insert(bytes)
@@ -77,7 +77,7 @@ struct PowerLossTests {
             let file = try process.open("/run/made", O_RDWR | O_CREAT, mode: 0o644).get("open", "")
             _ = try Self.new.withUnsafeBytes { try process.writeAll(file, $0) }
             process.end()
-            disk.loosePower()
+            disk.losePower()
             for name in ["removed", "moved", "name", "later", "last", "made"] {
                 found[name, default: []].insert(disk["/run/" + name]?.count ?? -1)
             }
@@ -101,7 +101,7 @@ struct PowerLossTests {
             try disk.opened().store.makeDirectory("/run")
             disk.faults.liesAboutFlushes = true
             try disk.opened().store.write(Self.new, to: "/run/file")
-            disk.loosePower()
+            disk.losePower()
             if disk["/run/file"] != Self.new { lost += 1 }
         }
         #expect(lost > 10 && lost < 50, "\(lost)")
@@ -168,7 +168,7 @@ struct PowerLossTests {
             #expect(try store.names(in: "/run") == ["file"])
             disk.faults = DiskFaults()
             try store.write(Self.new, to: "/run/file")
-            disk.loosePower()
+            disk.losePower()
             #expect(disk["/run/file"] == Self.new)
         }
         #expect(codes == [ENOSPC, EIO] && failures > 50, "\(failures)")
@@ -188,7 +188,7 @@ struct PowerLossTests {
         disk.faults.chances = [:]
         try lines.append(Self.old)
         #expect(disk["/run/lines"] == Self.old + Self.new + Self.old)
-        disk.loosePower()
+        disk.losePower()
         let zeros = [UInt8](repeating: 0, count: Self.new.count)
         #expect(disk["/run/lines"] == Self.old + zeros + Self.old)
     }
@@ -230,14 +230,14 @@ struct PowerLossTests {
             try store.write(Self.new, to: "/run/deep/file")
             try store.write(Self.new, to: "/run/other")
             disk.restore(copy)
-            disk.loosePower()
+            disk.losePower()
             #expect(disk["/run/deep/file"] == Self.old && disk["/run/other"] == nil)
         }
         #expect(disk.rot(below: "/run") == "/run/deep/file")
         let found = try #require(disk["/run/deep/file"])
         let bits = zip(found, Self.old).reduce(0) { $0 + ($1.0 ^ $1.1).nonzeroBitCount }
         #expect(bits == 1)
-        disk.loosePower()
+        disk.losePower()
         #expect(disk["/run/deep/file"] == found)
     }
 }

@@ -33,7 +33,7 @@ struct UnfinishedDiskTests {
                     try fill("1", process)
                 } catch is ProcessDied {}
                 guard hasDied else { break }
-                if losesPower { disk.loosePower() }
+                if losesPower { disk.losePower() }
                 leftovers += try unfinished(disk, in: "/cache").count
                 try fill("2", disk.opened())
                 #expect(try unfinished(disk, in: "/cache") == [], "seed \(seed), call \(count)")

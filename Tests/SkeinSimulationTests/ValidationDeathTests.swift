@@ -26,7 +26,7 @@ struct ValidationDeathTests {
             let disk = SimulatedDisk(seed: UInt64(deaths))
             guard dies(simulated, disk, after: deaths + 1) else { break }
             deaths += 1
-            if deaths % 2 == 0 { disk.loosePower() }
+            if deaths % 2 == 0 { disk.losePower() }
             // The next process dies, too, sooner or later; a third one may have nothing to do.
             _ = dies(simulated, disk, after: 1 + deaths * 7 % 150)
             let outcome = try lives(simulated, disk.opened())

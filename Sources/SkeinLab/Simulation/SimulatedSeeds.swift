@@ -16,7 +16,8 @@ struct SimulatedSeeds {
         let before = progress.failures(recipe)
         guard first <= options.seeds.upperBound else {
             io.log.info("\(recipe.rawValue): all seeds of this range are done")
-            return before
+            try remind(before, io)
+            return before.count
         }
         let (options, recipe, faults) = (options, recipe, faults)
         let range = SeedRange(
@@ -33,19 +34,31 @@ struct SimulatedSeeds {
             if ContinuousClock.now - told >= .seconds(10) {
                 told = .now
                 tell(tally, ContinuousClock.now - began, io)
-                try progress.note(recipe, next: tally.next, found: before + tally.found.count)
+                try progress.note(recipe, next: tally.next, failed: before + seeds(tally))
             }
             let isLate = seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
             return !io.interrupt.isSet && !isLate
         }
-        try progress.note(recipe, next: tally.next, found: before + tally.found.count)
+        try progress.note(recipe, next: tally.next, failed: before + seeds(tally))
         for outcome in tally.traced {
             try io.print(outcome.trace.suffix(120).joined(separator: "\n"))
         }
         for outcome in tally.found { try report(outcome, io) }
         try summarize(tally, ContinuousClock.now - began, io)
         if io.interrupt.isSet { throw BenchError.interrupted }
-        return before + tally.found.count
+        try remind(before, io)
+        return before.count + tally.found.count
+    }
+
+    private func seeds(_ tally: SeedRange.Tally) -> [UInt64] {
+        tally.found.map(\.scenario.seed)
+    }
+
+    /// Seeds that failed in an earlier process of the same range.
+    private func remind(_ failed: [UInt64], _ io: CommandIO) throws {
+        guard !failed.isEmpty, !options.json else { return }
+        try io.print(
+            "\(recipe.rawValue): failed before: " + failed.map { "\($0)" }.joined(separator: ", "))
     }
 
     private func tell(_ tally: SeedRange.Tally, _ time: Duration, _ io: CommandIO) {
@@ -54,6 +67,10 @@ struct SimulatedSeeds {
         io.log.info(
             "\(recipe.rawValue): \(tally.done) seeds, \(tally.found.count) failed, "
                 + "\(Figures.fixed(rate, 1)) a second, \(Int(left / max(0.001, rate))) s left")
+        // The longest of 100,000 takes some seconds.
+        for (seed, since) in tally.running where .now - since > .seconds(60) {
+            io.log.warning("\(recipe.rawValue): seed \(seed) has run for more than 60 s")
+        }
     }
 
     /// What must not be, the last of what happened, and a smaller run that does it, too.

@@ -178,7 +178,7 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     /// Takes everything back that was not flushed, in one of the ways in which disks do that. No process
     /// may use it meanwhile.
-    package func loosePower() {
+    package func losePower() {
         forgetPlaces()
         var changes: [NameChange] = []
         for node in nodes() where node.isDirectory {

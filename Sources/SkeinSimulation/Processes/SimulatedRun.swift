@@ -36,7 +36,7 @@ final class SimulatedRun: @unchecked Sendable {
     var patience = Duration.seconds(60)
     private(set) var lives = 0
 
-    private var limit = Duration.zero
+    var limit = Duration.zero
     var isDead = false
     /// SIGTERM: the run ends after its step.
     var isAsked = false
@@ -59,10 +59,10 @@ final class SimulatedRun: @unchecked Sendable {
     private var savedStep = 0
     /// The copy of the disk, with what was durable then.
     private var copy: (disk: SimulatedDisk.Copy, savedStep: Int)?
-    private var watchesAt = Duration.zero
+    var watchesAt = Duration.zero
 
     /// Why the world does not go on.
-    private struct WorldEnded: Error {}
+    struct WorldEnded: Error {}
 
     /// What a dead coordinator leaves to be done before the next one starts.
     struct Between {
@@ -168,7 +168,7 @@ final class SimulatedRun: @unchecked Sendable {
         if between.losesPower {
             world.note("power is lost")
             world.count("power lost")
-            disk.loosePower()
+            disk.losePower()
             // After a flush that failed the system forgets what it was to write.
             let counts = disk.faults.counts
             if counts[.lostFlush] != nil || counts[.flushError] != nil { trouble.isLasting = true }
@@ -215,7 +215,8 @@ final class SimulatedRun: @unchecked Sendable {
         self.loop = loop
         let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
         let identity = try simulated.identity(
-            term: directory.nextTerm(first: 100), start: world.random.bytes(16))
+            term: directory.nextTerm(first: 100, mark: world.random.next()),
+            start: world.random.bytes(16))
         let inbox = RunInbox { [self] isReady in try wait(isReady) }
         self.inbox = inbox
         let counts = ShellCounts()
@@ -290,54 +291,6 @@ final class SimulatedRun: @unchecked Sendable {
         (book, inbox) = (nil, nil)
     }
 
-    // MARK: The run's thread
-
-    /// What the run's thread waits for a result by. It was busy with the one before.
-    private func wait(_ isReady: () -> Bool) throws {
-        // In one world of eight it has much to do: results that differ, or whose workers go, wait.
-        let isSlow = world.random.happens(world.seed % 8 == 3 ? 0.3 : 0.01)
-        let free = world.now + (isSlow ? .milliseconds(400) : world.duration(0.0005...0.004))
-        while world.now < free || !isReady() || loop?.isAsleep == true { try step() }
-    }
-
-    private func pass(_ time: Duration) throws {
-        let end = world.now + time
-        // Nothing may be left to happen at all.
-        world.at(end) {}
-        while world.now < end || loop?.isAsleep == true { try step() }
-    }
-
-    private func step() throws {
-        if isDead { throw ProcessDied() }
-        guard world.violations.isEmpty else { throw WorldEnded() }
-        guard world.step(), world.now <= limit else {
-            // Without a coordinator there is nothing to say.
-            let state = shell.flatMap { shell in
-                try? shell.call { $0.state.waiting(now: $0.now).sentence }
-            }
-            world.violate("not done after \(limit): \(state ?? "no coordinator")")
-            throw WorldEnded()
-        }
-        if world.now >= watchesAt { try inspect() }
-        if isDead { throw ProcessDied() }
-    }
-
-    private func inspect() throws {
-        watchesAt = world.now + .milliseconds(300)
-        for worker in workers { try worker.inspect() }
-        guard !isDead, let shell, let loop, let inbox, !loop.isAsleep else { return }
-        // Others of a worker's name, and strangers, have connections, too.
-        let count = workers.count + others.count + strangers
-        try shell.call { [self] in book?.inspect($0, loop, inbox, workers: count) }
-    }
-
-    /// What is done beside the run: some time later, or when it is waited for.
-    private func beside(_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let once = Once(work)
-        world.after(world.duration(0.001...0.3)) { once.run() }
-        return { once.run() }
-    }
-
     private func take(_ event: TrainingLoop.Event) throws {
         // Killed while it read a checkpoint, it would call that one damaged.
         if isDead { throw ProcessDied() }
@@ -369,78 +322,4 @@ final class SimulatedRun: @unchecked Sendable {
         case .validation, .sample, .stoppedEarly, .noticed: break
         }
     }
-
-    // MARK: What is left
-
-    /// The law: everything is as in one process, down to the bytes of the adapter, and stays when
-    /// power is lost now.
-    private func verify(failingStep: Int?) throws {
-        let expected = try simulated.expected(poison)
-        let hasLied = disk.faults.counts[.lostFlush] != nil
-        disk.faults = DiskFaults()
-        if trouble.isLasting {
-            // Texts have no checksums, and what rests upon them is not proved.
-            let found = disk["/run/adapter/adapter_model.safetensors"]
-            if found != expected.files.adapter { world.violate("another adapter, and no error") }
-            return
-        }
-        guard failingStep == expected.failingStep else {
-            let steps = (failingStep, expected.failingStep)
-            return world.violate("ends at \(String(describing: steps)) (found, expected)")
-        }
-        try verifyNames()
-        for isPowerLost in hasLied ? [false] : [false, true] {
-            if isPowerLost { disk.loosePower() }
-            let found = try RunFiles(disk, directory: "/run")
-            if found.adapter != expected.files.adapter { world.violate("another adapter") }
-            if failingStep == nil, found.adapter == nil { world.violate("no adapter") }
-            if found.metrics != expected.files.metrics {
-                world.violate(
-                    "other metrics: \(found.metrics) instead of \(expected.files.metrics)")
-            }
-            if found.ledger != expected.files.ledger { world.violate("another ledger") }
-        }
-        let report = try Ledger.verify(
-            ledger: "/run/ledger.jsonl", metrics: "/run/metrics.jsonl", in: disk.opened().store)
-        if report.findingCount > 0 {
-            world.violate("the ledger proves nothing: \(report.findings)")
-        }
-    }
-}
-
-extension SimulatedRun {
-    /// What a killed process was writing is removed by the next one.
-    private func verifyNames() throws {
-        let store = disk.opened().store
-        for folder in ["/run", "/run/adapter", "/run/checkpoints"] {
-            for name in try store.names(in: folder)
-            where [".tmp-", ".writing-", ".replaced-"].contains(where: { name.contains($0) }) {
-                world.violate("\(folder)/\(name) is left behind")
-            }
-        }
-    }
-}
-
-/// Work that the first caller does.
-private final class Once: @unchecked Sendable {
-    // Sendable: used on the world's thread alone.
-    private var work: (@Sendable () -> Void)?
-
-    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-
-    func run() {
-        let work = self.work
-        self.work = nil
-        work?()
-    }
-}
-
-/// Random bytes of one process.
-final class RandomSource: @unchecked Sendable {
-    // Sendable: used on the world's thread alone.
-    private var random: SplitMix
-
-    init(_ seed: UInt64) { random = SplitMix(state: seed) }
-
-    func bytes(_ count: Int) -> [UInt8] { random.bytes(count) }
 }

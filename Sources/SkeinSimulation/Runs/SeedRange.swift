@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import Synchronization
 
@@ -11,6 +12,8 @@ package final class SeedRange: Sendable {
         package fileprivate(set) var counts: [String: Int] = [:]
         package fileprivate(set) var fullness: [String: Double] = [:]
         package fileprivate(set) var found: [Simulation.Outcome] = []
+        /// Since when the seeds run that run now.
+        package fileprivate(set) var running: [UInt64: ContinuousClock.Instant] = [:]
         /// Those whose trace was asked for, the last ten.
         package fileprivate(set) var traced: [Simulation.Outcome] = []
         package fileprivate(set) var seconds = 0.0
@@ -85,10 +88,13 @@ package final class SeedRange: Sendable {
     private func work() {
         while let seed = take() {
             do {
+                // A run that crashes, or that never ends, is known by its thread.
+                Thread.current.name = "seed \(seed)"
                 var outcome = try Simulation.run(scenario(seed), keepsTrace: keepsTraces)
                 if !keepsTraces, !outcome.violations.isEmpty {
                     // The same once more, and written down.
-                    outcome = try Simulation.run(outcome.scenario, keepsTrace: true)
+                    let again = try Simulation.run(outcome.scenario, keepsTrace: true)
+                    outcome = again.violations == outcome.violations ? again : outcome.unsteady
                 }
                 note(outcome, seed)
             } catch {
@@ -102,6 +108,7 @@ package final class SeedRange: Sendable {
             guard !tally.isStopped, tally.found.count < mostFound, tally.begun <= range.upperBound
             else { return nil }
             defer { tally.begun += 1 }
+            tally.running[tally.begun] = .now
             return tally.begun
         }
     }
@@ -109,6 +116,7 @@ package final class SeedRange: Sendable {
     private func note(_ outcome: Simulation.Outcome, _ seed: UInt64) {
         tally.withLock { tally in
             tally.done += 1
+            tally.running[seed] = nil
             tally.seconds += outcome.seconds
             tally.events += outcome.events
             tally.counts.merge(outcome.counts) { $0 + $1 }

@@ -84,14 +84,18 @@ package final class RunDirectory: Sendable {
     /// runs here, from `first` on. That should be random: workers of a run whose directory was
     /// removed must not take a new run for it.
     ///
+    /// `mark` is another number for each process: a term that was restored is told by it.
+    ///
     /// From here on a process that had the directory before writes nothing more into it, and this
     /// one only until the next one raises the term.
     ///
     /// - Throws: `TrainingError.damagedRecord`, `.takenOver`; `FileError`.
-    package func nextTerm(first: UInt32) throws -> UInt32 {
+    package func nextTerm(
+        first: UInt32, mark: UInt64 = .random(in: .min ... .max)
+    ) throws -> UInt32 {
         let file = Self.termFile(path, base)
         let own = try file.raise(
-            first: first, mark: .random(in: .min ... .max),
+            first: first, mark: mark,
             expecting: fence.withLock { $0?.own } ?? found, of: path)
         fence.withLock { $0 = TermFence(directory: path, file: file, own: own) }
         // Once more, after the term: what the one before had not yet renamed gets no name now.

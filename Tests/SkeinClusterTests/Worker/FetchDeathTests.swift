@@ -38,9 +38,9 @@ struct FetchDeathTests {
             disk.faults.chances = [.shortWrite: 0.3, .shortRead: 0.3, .interruption: 0.1]
             guard try dies(disk, after: deaths) else { break }
             deaths += 1
-            if deaths % 2 == 0 { disk.loosePower() }
+            if deaths % 2 == 0 { disk.losePower() }
             _ = try dies(disk, after: 1 + deaths * 7 % 40)
-            if deaths % 3 == 0 { disk.loosePower() }
+            if deaths % 3 == 0 { disk.losePower() }
             // What is damaged is removed, and fetched once more.
             var path: String?
             for _ in 0..<2 where path == nil {
@@ -55,7 +55,7 @@ struct FetchDeathTests {
                 #expect(isWhole, "death \(deaths)")
                 let names = try disk.opened().store.names(in: FilePath.parent(of: place))
                 #expect(names.filter { $0 != ".lock" } == ["model.gguf"], "death \(deaths)")
-                disk.loosePower()
+                disk.losePower()
             }
         }
         #expect(deaths > 20, "\(deaths) deaths")
