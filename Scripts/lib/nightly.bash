@@ -34,7 +34,7 @@ entries=(
     "Scripts/check-simulation 60 @"
     "Scripts/check-slow-links               # root ip tc"
     "Scripts/check-status"
-    "Scripts/check-syscalls --part 1/10 --seed @ --program train --program coordinator --program worker --program serve # cc"
+    "Scripts/check-syscalls --part 1/10 --seed @ # cc"
     "Scripts/check-templates"
     "Scripts/check-tensorboard"
     "Scripts/check-tokenizers --seed @"

@@ -6,6 +6,8 @@ import json
 import os
 import random
 import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import tiny
 import states
 from judge import Quiet, Still, tree
-from runs import PROGRAMS, Bench, Hit, Place
+from runs import PROGRAMS, Bench, Hit, Place, Process
 
 KINDS = {"files": ["kill", "half", "ENOSPC", "EIO", "EINTR"], "sockets": ["kill", "EINTR", "ECONNRESET"]}
 ERRORS = ["ENOSPC", "EIO", "EINTR", "ECONNRESET"]
@@ -85,7 +87,7 @@ class Check:
                     found += [(program, kind, do, at) for at in numbers(kind, count, source)]
         part, parts = self.options.part
         source.shuffle(found)
-        return found[:max(1, len(found) * part // parts)] if parts > 1 else found
+        return found[len(found) * (part - 1) // parts:len(found) * part // parts]
 
     def count(self, program, kind, do):
         """A later start has the points of the first one, though its runs may need some calls more or less."""
@@ -96,9 +98,17 @@ class Check:
         return self.counts[name]["all"]
 
     def run(self, point):
+        place = Place(self.bench, name_of(point).replace(":", "-"))
+        try:
+            self.note(self.record(point, place))
+        finally:
+            place.end()
+        shutil.rmtree(place.directory)
+
+    def record(self, point, place):
+        """Runs a point in its place; what is noted of it."""
         program, kind, do, at = point
         quiet, faults, began = self.quiet[program], [], time.monotonic()
-        place = Place(self.bench, name_of(point).replace(":", "-"))
 
         def seen(first):
             faults.extend(first_faults(do, first))
@@ -120,9 +130,7 @@ class Check:
             record["error"] = (first.complaint or [first.errors[-200:]])[0].replace(place.directory, "D")
         if faults:
             record["errors"] = first.errors[-2000:]
-        place.end()
-        shutil.rmtree(place.directory)
-        self.note(record)
+        return record
 
     def guarded(self, point):
         try:
@@ -206,7 +214,23 @@ def first_faults(do, first):
 
 def part(text):
     first, _, second = text.partition("/")
+    if not 1 <= int(first) <= int(second):
+        raise ValueError(text)
     return int(first), int(second)
+
+
+def require_tracing(bench):
+    """Fails where this system lets no program trace another one, as some containers do."""
+    report = os.path.join(bench.directory, "tracing")
+    tried = subprocess.run([bench.inject, "--report", report, "--", "true"], capture_output=True, text=True)
+    if tried.returncode:
+        sys.exit(f"error: cannot trace a program: {tried.stderr.strip()}\n  fix: allow ptrace (docker run --cap-add SYS_PTRACE)")
+
+
+def leave(number, _):
+    """Ctrl-C, or the end of a night: nothing that was started lives on."""
+    Process.stop_all()
+    os._exit(128 + number)
 
 
 def main():
@@ -222,7 +246,10 @@ def main():
     parser.add_argument("--program", action="append", choices=list(PROGRAMS))
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
     bench = Bench(options.skein, options.inject, options.directory)
+    require_tracing(bench)
     tiny.write_model(bench.model)
     tiny.write_preferences(bench.data, 20)
     check = Check(options, bench)

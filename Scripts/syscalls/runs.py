@@ -14,6 +14,8 @@ DEADLINE = 120
 # So long a coordinator may take to listen without saying it; its worker would wait for it, too.
 PATIENCE = 5
 STEPS = 12
+# What programs have of our environment; by the last one the nightly finds what a check has left.
+KEPT = ["PATH", "LD_LIBRARY_PATH", "LANG", "SKEIN_NIGHTLY"]
 
 TRAINING = [
     "--loss", "dpo", "--iterations", str(STEPS), "--batch-size", "2", "--rank", "2", "--alpha", "4", "--layers", "1",
@@ -37,12 +39,19 @@ class Ending:
 class Process:
     """A started program whose standard error goes to a file, so that no pipe is ever full."""
 
+    # All that have been started and not been waited for. Each has a session of its own, which no Ctrl-C reaches.
+    living = set()
+    is_over = False
+
     def __init__(self, words, log, environment, report=None):
         self.log, self.report = log, report
         self.began = time.monotonic()
+        if Process.is_over:
+            raise InterruptedError("the check is being left")
         with open(log, "wb") as errors:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment, start_new_session=True)
+        Process.living.add(self)
 
     @property
     def runs(self):
@@ -64,6 +73,13 @@ class Process:
         if self.runs:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        Process.living.discard(self)
+
+    @classmethod
+    def stop_all(cls):
+        cls.is_over = True
+        for process in list(cls.living):
+            process.stop()
 
     def ending(self):
         try:
@@ -72,6 +88,7 @@ class Process:
         except subprocess.TimeoutExpired:
             self.stop()
             return Ending(124, self.errors())
+        Process.living.discard(self)
         return Ending(self.process.returncode, self.errors(), self.read_report())
 
     def read_report(self):
@@ -104,7 +121,7 @@ class Place:
     def environment(self, cache):
         home = self.path(cache)
         os.makedirs(home, exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LD_LIBRARY_PATH", "LANG")}
+        kept = {name: value for name, value in os.environ.items() if name in KEPT}
         return kept | {"HOME": home, "XDG_CACHE_HOME": home, "TMPDIR": home, "OPENBLAS_NUM_THREADS": "1"}
 
     def start(self, name, words, cache="cache", hit=None, more=None):
