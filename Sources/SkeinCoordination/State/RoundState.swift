@@ -95,7 +95,7 @@ package struct RoundState: Sendable {
     /// Tokens of a piece.
     let meanCost: Double
     /// Whether there have been enough workers.
-    var begun = false
+    package internal(set) var begun = false
     package private(set) var pieces: [Piece]
     /// By index; entries go when their piece is accepted.
     package internal(set) var histories: [Int: PieceHistory] = [:]

@@ -71,7 +71,7 @@ struct CoordinatorBook {
         unanswered = nil
         if case .closed = event { close() }
         inspectClaims(shell.state)
-        inspect()
+        inspect(hasBegun: shell.state.open?.begun == true)
     }
 
     private func violate(_ what: String, _ directive: Any) {
@@ -232,6 +232,9 @@ struct CoordinatorBook {
         if key.round != round?.number { return violate("leases of another round", directive) }
         if present[peer] == nil { violate("leases to a worker that is gone", directive) }
         if draining.contains(peer) { violate("leases to a draining worker", directive) }
+        if newestAttempts.isEmpty, present.count - draining.count < settings.minimumWorkers {
+            violate("begins a round with fewer workers than it may", directive)
+        }
         if leases[peer]?.contains(key) == true { violate("leases to its holder", directive) }
         if accepted[Int(key.index)] > 0, !disputes.contains(key) {
             violate("leases accepted work", directive)
@@ -286,10 +289,11 @@ struct CoordinatorBook {
 
     /// No worker is idle for more than a second while there is work that none has. Looks twenty
     /// times a second.
-    private mutating func inspect() {
+    private mutating func inspect(hasBegun: Bool) {
         guard world.now >= nextInspection else { return }
         nextInspection = world.now + .milliseconds(50)
-        guard let round else {
+        // A round may wait for more workers before its first lease.
+        guard let round, hasBegun else {
             idleSince = nil
             return
         }

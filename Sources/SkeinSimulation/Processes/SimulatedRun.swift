@@ -247,7 +247,11 @@ final class SimulatedRun: @unchecked Sendable {
     private func listen(
         _ loop: VirtualLoop, _ inbox: RunInbox, _ identity: RunIdentity, _ counts: ShellCounts
     ) throws -> Confined<CoordinatorShell> {
-        var settings = CoordinatorSettings(minimumWorkers: 1, patience: patience)
+        // In one world of seven rounds begin when two or three workers are there.
+        let fewest = world.seed % 7 == 2 ? 2 + Int(world.seed / 7 % 2) : 1
+        var settings = CoordinatorSettings(
+            minimumWorkers: min(fewest, workers.count), patience: patience)
+        if settings.minimumWorkers > 1 { world.count("waits for several workers") }
         // Now and then there is hardly any room for results.
         if world.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(world.seed % 2) }
         book = CoordinatorBook(world, settings) { [unowned self] in
