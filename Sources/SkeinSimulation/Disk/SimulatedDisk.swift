@@ -47,6 +47,8 @@ package final class SimulatedDisk: @unchecked Sendable {
         case line
         /// One that gives a file or directory another name or none, or makes that durable.
         case name
+        /// The call behind one of these, whatever it is.
+        case behindName
     }
 
     /// Opens the disk for a process.

@@ -83,11 +83,15 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
             case .any: true
             case .change: effect != .none
             case .line: effect == .line
-            case .name: effect == .name
+            case .name, .behindName: effect == .name
             }
         guard counts else { return }
         self.death?.count -= 1
         guard death.count <= 0 else { return }
+        if case .behindName = death.of {
+            self.death = (0, .any)
+            return
+        }
         half()
         end()
         die()

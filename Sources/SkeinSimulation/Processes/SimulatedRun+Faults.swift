@@ -56,7 +56,11 @@ extension SimulatedRun {
             return true
         }
         if let call = SimulatedDisk.Call(fault.what) {
-            let death = (max(1, fault.number), call)
+            var death = (count: max(1, fault.number), of: call)
+            // What is given a name too early is seen between that and what should be before it.
+            if fault.what == .name {
+                death = (max(1, fault.number / 2), fault.number % 2 == 0 ? .behindName : .name)
+            }
             if let process { process.die(after: death) } else { planned = death }
             return true
         }

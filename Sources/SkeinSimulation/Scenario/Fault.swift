@@ -51,7 +51,8 @@ package struct Fault: Sendable, Equatable {
         case disk
         /// The same, counting steps of files that grow.
         case line
-        /// The same, counting steps that give a file or directory another name.
+        /// The same at half of `number`, counting steps that give a file or directory another name. If
+        /// `number` is even, it dies at the next step behind that one, whatever it is.
         case name
         /// A coordinator: power fails, which also kills it.
         case power

@@ -146,7 +146,7 @@ private struct FaultDraw {
                 // Ledger, metrics and names are few among all that is written, and what goes on from
                 // them is much.
                 add(time, .coordinator, .line, away, Int.random(in: 1...40, using: &random))
-            case 7: add(time, .coordinator, .name, away, Int.random(in: 1...60, using: &random))
+            case 7: add(time, .coordinator, .name, away, Int.random(in: 1...120, using: &random))
             default: add(time, .coordinator, .disk, away, Int.random(in: 1...400, using: &random))
             }
             if random.happens(0.4), let last = found.last, last.what != .power {
