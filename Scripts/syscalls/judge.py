@@ -9,7 +9,7 @@ import subprocess
 # Fields of metrics.jsonl that depend on a clock, or on who was there and said how much.
 CLOCK = ("seconds", "tokens_per_second", "coordinator_cpu_seconds", "received_bytes", "sent_bytes", "payload_bytes", "workers")
 # What a program writes under these names is not yet a file for others.
-UNFINISHED = re.compile(r"\.tmp-|\.part$|\.incomplete$|/\.writing-|/\.lock$")
+UNFINISHED = re.compile(r"\.tmp-|/\.skein/|\.part$|\.incomplete$|/\.writing-|/\.lock$")
 GROWING = ("run/metrics.jsonl", "run/ledger.jsonl")
 # The bytes of these depend on times, on the order of threads or on how often a run was begun.
 UNSTEADY = re.compile(r"^features/|^run/(term|run\.json|metrics\.jsonl|ledger\.jsonl|references/.*)$|/rates/")
