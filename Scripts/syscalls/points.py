@@ -140,6 +140,9 @@ class Check:
 
     def note(self, record):
         with self.lock:
+            # What was stopped has proved nothing: the next start runs the point.
+            if Process.is_over:
+                return
             self.records[record["point"]] = record
             self.append(record)
             for fault in record["faults"]:
@@ -229,6 +232,8 @@ def require_tracing(bench):
 
 def leave(number, _):
     """Ctrl-C, or the end of a night: nothing that was started lives on."""
+    # From here on nothing is started or noted; a line that is being written is whole or read as none.
+    Process.is_over = True
     Process.stop_all()
     os._exit(128 + number)
 

@@ -52,6 +52,8 @@ class Process:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment, start_new_session=True)
         Process.living.add(self)
+        if Process.is_over:
+            self.stop()
 
     @property
     def runs(self):
@@ -71,13 +73,16 @@ class Process:
 
     def stop(self):
         if self.runs:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                # It has just ended, and another thread waits for it.
+                pass
         self.process.wait()
         Process.living.discard(self)
 
     @classmethod
     def stop_all(cls):
-        cls.is_over = True
         for process in list(cls.living):
             process.stop()
 

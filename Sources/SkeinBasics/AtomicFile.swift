@@ -86,7 +86,7 @@ package enum AtomicFile {
             let descriptor = try calls.openWholly(
                 temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode
             ).get("create", path)
-            // A file left by a killed process with the same pid may be open to others.
+            // Another thread of this process may have made it for others, too.
             let closed = access == .own ? try calls.setMode(descriptor, mode) : .done
             if closed.code != nil {
                 _ = try calls.unlink(temporary)
@@ -164,8 +164,8 @@ package enum AtomicFile {
 
     /// Where the links at the end of `path` lead, whether or not a file is there. A link that names
     /// an open descriptor is not followed.
-    private static func followingLinks(
-        _ path: String, _ calls: any FileCalls
+    package static func followingLinks(
+        _ path: String, _ calls: any FileCalls = SystemCalls()
     ) throws -> String {
         var path = path
         for _ in 0...linkLimit {

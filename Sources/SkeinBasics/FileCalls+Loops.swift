@@ -2,8 +2,9 @@ import Foundation
 
 /// Makes a system call, and again as long as a signal interrupts it.
 ///
-/// Opening, cutting, listing and locking regular files is interrupted only where a file system waits for
-/// another program or machine (FUSE, NFS), and there by Ctrl-C, which asks for an orderly end.
+/// Opening, cutting, listing and locking regular files without waiting is interrupted only where a file
+/// system waits for another program or machine (FUSE, NFS), and there by Ctrl-C, which asks for an orderly
+/// end.
 package func uninterrupted<Value, Failure: Error>(
     _ call: () throws(Failure) -> CallResult<Value>
 ) throws(Failure) -> CallResult<Value> {

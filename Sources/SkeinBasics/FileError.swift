@@ -30,6 +30,13 @@ extension FileError {
     }
 }
 
+extension FileError {
+    /// Whether the disk could not read or write. It may later, and trying wears out what is left of it.
+    package var isOfDisk: Bool {
+        if case .failed(_, _, EIO) = self { true } else { false }
+    }
+}
+
 extension FileError: Explained {
     package var explanation: Explanation {
         switch self {

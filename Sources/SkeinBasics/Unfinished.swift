@@ -10,21 +10,42 @@ package enum Unfinished {
         FilePath.trimmed(path) + sign + calls.mark
     }
 
-    /// Whether a name is that of something unfinished, of any process.
-    package static func isName(_ name: String) -> Bool {
-        guard let found = name.range(of: sign, options: .backwards) else { return false }
-        let mark = name[found.upperBound...]
-        return !mark.isEmpty && mark.allSatisfy { $0.isASCII && $0.isNumber }
+    /// Whether a name is that of something unfinished, of any process: for folders in which people keep
+    /// nothing of theirs.
+    package static func isName(_ name: String) -> Bool { mark(of: name) != nil }
+
+    /// Whether it has such a mark as `AtomicFile.mark`, which no person gives to a copy.
+    private static func isOurs(_ name: String) -> Bool {
+        guard let mark = mark(of: name), mark.count > 10, let drawn = UInt64(mark.suffix(10)) else {
+            return false
+        }
+        return (1 << 31...UInt64(UInt32.max)).contains(drawn)
     }
 
+    private static func mark(of name: String) -> Substring? {
+        guard let found = name.range(of: sign, options: .backwards) else { return nil }
+        let mark = name[found.upperBound...]
+        return !mark.isEmpty && mark.allSatisfy { $0.isASCII && $0.isNumber } ? mark : nil
+    }
+
+    /// How often a lock is asked for, 10 ms apart.
+    private static let tries = 100
+
     /// Locks what has just been made. Another process may hold the lock for as long as it looks, before
-    /// the maker does. Where a file system has no locks, no process removes anything either.
+    /// the maker does. One that does not let go, perhaps another user's, keeps no writer waiting, and
+    /// keeps others from removing the file, too. Where a file system has no locks, nothing is removed;
+    /// where a host has its own locks of files that others see (NFS with `local_lock`), a file that is
+    /// being made on another one may be, and its maker then ends with an error.
     ///
     /// - Returns: false if that process has removed it: it must be made again.
     static func hold(
         _ descriptor: Int32, _ path: String, in calls: any FileCalls
     ) throws -> Bool {
-        _ = try calls.lockWholly(descriptor, LOCK_EX)
+        for _ in 0..<tries {
+            let locked = try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB)
+            guard locked.code == EWOULDBLOCK else { break }
+            usleep(10_000)
+        }
         return try calls.linkStatus(of: path).code != ENOENT
     }
 
@@ -36,7 +57,7 @@ package enum Unfinished {
     ) throws {
         let beginning = FilePath.name(of: path) + sign
         try removeAbandoned(from: FilePath.parent(of: path), in: calls) {
-            $0.hasPrefix(beginning)
+            $0.hasPrefix(beginning) && isOurs($0)
         }
     }
 
@@ -60,11 +81,13 @@ package enum Unfinished {
     }
 
     private static func removeIfAbandoned(_ path: String, _ calls: any FileCalls) throws {
+        // NFS gives a lock of this kind to who may write; a folder cannot be opened for that.
+        var opened = try calls.openWholly(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+        if opened.code == EISDIR {
+            opened = try calls.openWholly(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        }
         // Otherwise it has its name by now, or is another user's.
-        guard
-            case .done(let descriptor) = try calls.openWholly(
-                path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        else { return }
+        guard case .done(let descriptor) = opened else { return }
         defer { calls.close(descriptor) }
         guard try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB).code == nil else { return }
         // Its maker may have given it its name, and begun another under the old one.

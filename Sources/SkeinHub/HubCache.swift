@@ -186,7 +186,9 @@ package struct HubCache: Sendable {
         let depth = file.utf8.count { $0 == UInt8(ascii: "/") }
         let target = String(repeating: "../", count: depth + 2) + "blobs/" + etag
         // Not in the snapshot, where a killed process would leave what looks like a file of the model.
-        let temporary = repository + "/.skein/link-\(depth)-\(etag)"
+        var temporary = repository + "/.skein/link-\(depth)-\(etag)"
+        // That folder may be another user's, where the cache is shared.
+        let beside = FilePath.parent(of: path) + "/.link-\(etag).tmp-" + AtomicFile.mark
         while true {
             // What is no link, or leads elsewhere, is replaced.
             let found = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
@@ -195,7 +197,12 @@ package struct HubCache: Sendable {
             try AtomicFile.makeDirectory(FilePath.parent(of: temporary))
             // One that a killed process left, or another one makes now, leads to the same place.
             guard symlink(target, temporary) == 0 || errno == EEXIST else {
-                throw FileError.failed(operation: "link", path: temporary, code: errno)
+                let code = errno
+                if [EACCES, EPERM].contains(code), temporary != beside {
+                    temporary = beside
+                    continue
+                }
+                throw FileError.failed(operation: "link", path: temporary, code: code)
             }
             if rename(temporary, path) == 0 { return try AtomicFile.syncDirectory(of: path) }
             let code = errno

@@ -26,13 +26,21 @@ package enum Simulation {
             return scenario
         }
 
-        /// This outcome of a run that had another one when it was run again.
-        var unsteady: Self {
-            Self(
+        /// Whether another run of the scenario did not find the same: then there is none that is smaller.
+        package fileprivate(set) var isUnsteady = false
+
+        /// This outcome of a run whose outcome was `other` when it was run again and written down.
+        func unless(_ other: Self) -> Self {
+            if other.violations == violations { return other }
+            var outcome = Self(
                 scenario: scenario,
-                violations: violations + ["another run of this seed did not find the same"],
-                trace: trace, counts: counts, fullness: fullness, suffered: suffered,
+                violations: violations + [
+                    "another run of this seed found: \(other.violations)"
+                ],
+                trace: other.trace, counts: counts, fullness: fullness, suffered: suffered,
                 seconds: seconds, events: events)
+            outcome.isUnsteady = true
+            return outcome
         }
     }
 

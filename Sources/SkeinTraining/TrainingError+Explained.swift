@@ -76,7 +76,7 @@ extension TrainingError: Explained {
                 place: path,
                 remedy:
                     "check the disk, and resume again; if it has lost the file, move the checkpoint "
-                    + "away: the run goes on from the one before, to the same adapter",
+                    + "away: the run goes on from the one before, or begins again, to the same adapter",
                 status: .inputOutput)
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(

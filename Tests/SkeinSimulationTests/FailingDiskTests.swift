@@ -125,6 +125,34 @@ struct FailingDiskTests {
         #expect(same > 50, "\(same) the same, \(refused) refused")
     }
 
+    @Test(
+        "a bad sector in the best step's checkpoint does not end a resume while the adapter is there",
+        arguments: [0, 1])
+    func badSector(number: Int) throws {
+        let run = try Case(number)
+        let disk = SimulatedDisk(seed: 1)
+        #expect(try run.lives(on: disk) == run.outcome)
+        #expect(run.outcome.keptStep < run.outcome.step)
+        let step = String(run.outcome.keptStep)
+        let path = "/run/checkpoints/step-" + String(repeating: "0", count: 6 - step.count) + step
+        disk.spoil(path + "/optimizer.safetensors")
+        #expect(try run.lives(on: disk) == run.outcome)
+        #expect(try RunFiles(disk, directory: "/run") == run.files)
+        let store = disk.opened().store
+        try store.remove("/run/adapter")
+        let error = TrainingError.unreadableCheckpoint(path: path, file: "optimizer.safetensors")
+        #expect(throws: error) { try run.lives(on: disk) }
+        // The newest one, without which the run would go back: not by itself.
+        disk.spoil(
+            "/run/checkpoints/" + (try #require(store.names(in: "/run/checkpoints").max()))
+                + "/state.json")
+        let newest = #expect(throws: TrainingError.self) { try run.lives(on: disk) }
+        guard case .unreadableCheckpoint(_, "state.json")? = newest else {
+            Issue.record("\(String(describing: newest))")
+            return
+        }
+    }
+
     @Test("an adapter with other bytes than were written is written again", arguments: [0, 1])
     func rot(number: Int) throws {
         let run = try Case(number)

@@ -54,6 +54,9 @@ extension CoordinatorState {
             if piece.phase == .accepted {
                 let sentence = "the result of \(piece.computedBy) came first"
                 say(.answer(peer, key, .duplicate, sentence))
+            } else if piece.phase == .checking {
+                // If it is this one's, the answer comes when it is checked.
+                continue
             } else if let doubt = doubt(of: index, from: members[peer]?.name ?? "") {
                 // It was refused while its worker was away. Sent again, it would count as computed twice.
                 say(.answer(peer, key, .refused, doubt))

@@ -75,7 +75,7 @@ struct SimulatedSeeds {
 
     /// What must not be, the last of what happened, and a smaller run that does it, too.
     private func report(_ outcome: Simulation.Outcome, _ io: CommandIO) throws {
-        if !options.shrinks { return try tell(outcome, io) }
+        if !options.shrinks || outcome.isUnsteady { return try tell(outcome, io) }
         // Before anything else can fail, or take its time.
         if !options.json { try tell(outcome, io) }
         io.log.info(

@@ -51,7 +51,7 @@ package struct FusedGGUF {
         let stream = TensorStream(team: team, progress: progress)
         var report = FuseReport()
         report.files = [FilePath.name(of: path)]
-        try Unfinished.removeAbandoned(beside: path)
+        try Unfinished.removeAbandoned(beside: try AtomicFile.followingLinks(path))
         try GGUFWriter.write(
             metadata: metadata,
             tensors: tensors.map { tensor in

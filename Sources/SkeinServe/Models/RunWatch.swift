@@ -46,8 +46,9 @@ struct RunWatch: Sendable {
                 // Should it fail again, that is news.
                 said = ""
             } catch {
-                // Too few descriptors, for example, will not last; anything else is not tried again.
-                if (error as? FileError)?.isPassing == true { throw error }
+                // Too few descriptors, for example, will not last; anything else is not tried again, nor
+                // is a disk that cannot read it, each second.
+                if let file = error as? FileError, file.isPassing, !file.isOfDisk { throw error }
                 if case .full? = error as? AdapterMemoryError { throw error }
                 warn(step, error)
             }

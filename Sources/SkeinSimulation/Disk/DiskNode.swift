@@ -8,6 +8,8 @@ final class DiskNode {
     let isDirectory: Bool
     var mode: mode_t
     var modified: Int64 = 0
+    /// The disk has lost it: each read gives EIO.
+    var isUnreadable = false
     /// Open files that hold its lock, and whether alone.
     private var holders: [(file: ObjectIdentifier, process: Int, isAlone: Bool)] = []
 

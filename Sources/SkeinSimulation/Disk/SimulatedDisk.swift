@@ -239,6 +239,9 @@ package final class SimulatedDisk: @unchecked Sendable {
         return file.path
     }
 
+    /// A sector of a file is bad from now on.
+    func spoil(_ path: String) { node(at: path)?.isUnreadable = true }
+
     /// Forgets who has a file locked, as the server of a network file system may.
     package func loseLocks(of path: String) {
         if node(at: path)?.loseLocks() == true { faults.count(.lostLock) }

@@ -28,8 +28,8 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     /// The real store over these calls.
     package var store: DiskStore { DiskStore(calls: self) }
 
-    /// Digits, as those of the system's processes are.
-    package var mark: String { String(number) }
+    /// Digits, as those of the system's processes are (`AtomicFile.mark`).
+    package var mark: String { "\(number)3000000000" }
     package var user: uid_t { Self.owner }
     static let owner: uid_t = 1000
 
@@ -176,7 +176,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     ) -> CallResult<Int> {
         if file.node.isDirectory { return .failed(EISDIR) }
         if happens(.interruption) { return .failed(EINTR) }
-        if happens(.readError) { return .failed(EIO) }
+        if happens(.readError) || file.node.isUnreadable { return .failed(EIO) }
         var count = max(0, min(buffer.count, file.node.bytes.count - offset))
         if count > 1, happens(.shortRead) {
             count = Int.random(in: 1..<count, using: &disk.faultRandom)

@@ -58,7 +58,10 @@ final class SimulatedWorker: @unchecked Sendable {
 
     func launch() throws {
         life += 1
-        if life > 1 { hangs = false }
+        if life > 1, hangs {
+            hangs = false
+            world.hung.remove(name)
+        }
         book = WorkerBook()
         let loop = VirtualLoop(name, in: world, on: host)
         self.loop = loop

@@ -93,8 +93,8 @@ package final class SeedRange: Sendable {
                 var outcome = try Simulation.run(scenario(seed), keepsTrace: keepsTraces)
                 if !keepsTraces, !outcome.violations.isEmpty {
                     // The same once more, and written down.
-                    let again = try Simulation.run(outcome.scenario, keepsTrace: true)
-                    outcome = again.violations == outcome.violations ? again : outcome.unsteady
+                    outcome = outcome.unless(
+                        try Simulation.run(outcome.scenario, keepsTrace: true))
                 }
                 note(outcome, seed)
             } catch {

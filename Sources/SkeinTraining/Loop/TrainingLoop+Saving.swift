@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -94,6 +95,9 @@ extension TrainingLoop {
             ).keptStep
         } catch TrainingError.damagedCheckpoint, TrainingError.damagedRecord {
             return nil
+        } catch let error as FileError where error.isOfDisk {
+            // As it is, no run goes back to it.
+            return nil
         }
     }
 
@@ -145,6 +149,11 @@ extension TrainingLoop {
             // Then its card, which names the digest with which it was written, must do, if it still does.
             if isThere, isOwn, try !isRefuted() { return }
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
+        } catch FileError.failed(_, let file, EIO) {
+            if isThere, isOwn, try !isRefuted() { return }
+            throw TrainingError.unreadableCheckpoint(
+                path: directory.checkpoints.path(ofStep: stopping.bestStep),
+                file: FilePath.name(of: file))
         }
         if isThere, isOwn {
             let expected = try AdapterFiles.weightsDigest(of: exported(kept))
