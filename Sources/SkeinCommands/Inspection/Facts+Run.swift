@@ -89,15 +89,20 @@ extension Facts {
                         + "\(Figures.grouped(report.groups)) in all"))
     }
 
-    /// What the checkpoints say that the steps after them are computed with. One that is damaged, cannot
-    /// be read, or disappears meanwhile, says nothing; `addCheckpoints` names it.
+    /// What the checkpoints say that the steps after them are computed with. One that is damaged, that the
+    /// disk cannot read, or that disappears meanwhile, says nothing; `addCheckpoints` names it.
     private static func parameters(afterStepsIn store: CheckpointStore) throws -> [Int: String] {
         var found: [Int: String] = [:]
         for step in try store.steps() {
             do {
                 let state = try Checkpoint.verify(directory: store.path(ofStep: step))
                 found[step] = state.parametersDigest
-            } catch is TrainingError, is FileError {
+            } catch is TrainingError {
+                continue
+            } catch let error as FileError
+                where error.isOfDisk
+                || !FileManager.default.fileExists(atPath: store.path(ofStep: step))
+            {
                 continue
             }
         }
