@@ -1,7 +1,7 @@
 /// Durable files: what a run leaves behind and goes on from.
 ///
-/// `DiskStore` is the system's disk. In the simulation of the tests its system calls are those of one
-/// that is in memory (`FileCalls`), which forgets what was not flushed, fails, and kills its process. Models and data are read by other ways: they
+/// `DiskStore` makes system calls (`FileCalls`). In a simulation they are those of a disk in memory, which
+/// forgets what was not flushed, fails, and kills its process. Models and data are read by other ways: they
 /// are large, and nothing is written there.
 package protocol Store: Sendable {
     /// What it stands on, for files that are read and written in other ways.

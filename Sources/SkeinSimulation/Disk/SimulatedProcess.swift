@@ -9,6 +9,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     private let number: Int
     private var death: (count: Int, of: SimulatedDisk.Call)?
     private let die: () -> Void
+    private var interruption: (count: Int, body: () -> Void)?
     var files: [Int32: OpenFile] = [:]
     package private(set) var isDead = false
     /// Calls that it has made, of each kind.
@@ -65,6 +66,10 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     /// It dies after so many further calls of that kind.
     func die(after death: (count: Int, of: SimulatedDisk.Call)) { self.death = death }
 
+    /// Behind so many further calls that change the disk, `body` comes before the next one is made: it may
+    /// use the disk as another process.
+    func interrupt(after count: Int, _ body: @escaping () -> Void) { interruption = (count, body) }
+
     enum Effect { case none, change, line, name }
 
     /// Between two calls: the process may die here.
@@ -77,6 +82,13 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
         if isDead { throw ProcessDied() }
         callCount += 1
         if effect != .none { changeCount += 1 }
+        if effect != .none, let interruption {
+            self.interruption?.count -= 1
+            if interruption.count <= 0 {
+                self.interruption = nil
+                interruption.body()
+            }
+        }
         guard let death else { return }
         let counts =
             switch death.of {

@@ -80,20 +80,29 @@ final class SimulatedJob: Sendable {
 
     /// Begins or continues the run in one process.
     ///
+    /// - Parameters:
+    ///   - process: whose disk it is.
+    ///   - poison: what diverges.
+    ///   - steps: after how many it is asked to stop; nil: it is not.
+    ///   - mark: of its term, which it raises; nil: it does not.
     /// - Returns: how it ended.
     /// - Throws: what ends it, also a death of the process.
     func straight(
-        in process: SimulatedProcess, _ poison: Poison = Poison()
+        in process: SimulatedProcess, _ poison: Poison = Poison(), steps: Int? = nil,
+        mark: UInt64? = nil
     ) throws -> TrainingLoop.Outcome {
         let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
+        if let mark { _ = try directory.nextTerm(first: 1, mark: mark) }
         var settings = LoopSettings()
         settings.beside = BesideRun { work in
             work()
             return {}
         }
+        var done = 0
         var loop = try TrainingLoop(
             job: job, directory: directory, source: StraightSource(model: model(poison)),
-            settings: settings, report: { _ in }, shouldStop: { false })
+            settings: settings, report: { if case .step = $0 { done += 1 } },
+            shouldStop: { steps.map { done >= $0 } ?? false })
         return try loop.run()
     }
 

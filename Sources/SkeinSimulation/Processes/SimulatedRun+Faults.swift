@@ -64,6 +64,13 @@ extension SimulatedRun {
             if let process { process.die(after: death) } else { planned = death }
             return true
         }
+        if fault.what == .takeover {
+            guard !isDead, let process else { return false }
+            process.interrupt(after: fault.number) { [self] in
+                lose(toStepsOf: 1 + fault.number % 3, away: .seconds(fault.seconds))
+            }
+            return true
+        }
         if sufferAtDisk(fault) { return true }
         if fault.what == .power { between.losesPower = true }
         if fault.what == .rot { between.rots = true }

@@ -46,6 +46,8 @@ final class SimulatedRun: @unchecked Sendable {
     var planned: (count: Int, of: SimulatedDisk.Call)?
     /// What is wrong with the disk.
     var trouble = DiskTrouble()
+    /// How long the coordinator is away whose directory another process has taken over; nil: none has.
+    var lostFor: Duration?
     /// Second processes of a worker's name, and workers of another version.
     var others: [SimulatedWorker] = []
     /// Connections that strangers have asked for.
@@ -123,6 +125,13 @@ final class SimulatedRun: @unchecked Sendable {
                 } catch {
                     world.violate("what was left cannot be read: \(error)")
                 }
+            } catch TrainingError.takenOver where lostFor != nil {
+                world.note("the coordinator has lost its directory")
+                world.count("lost its directory")
+                between.pause = lostFor ?? between.pause
+                // Likewise.
+                do { try stayAway() } catch { break }
+                continue
             } catch let error as any Explained where trouble.explainsError(disk) {
                 // Its user starts it again, when the disk may be better.
                 world.note("the coordinator ends: \(error)")
@@ -205,6 +214,7 @@ final class SimulatedRun: @unchecked Sendable {
         lives += 1
         world.note("the coordinator starts")
         trouble.failuresBefore = disk.faults.failures
+        lostFor = nil
         let process = disk.opened(dyingAfter: planned) { [self] in
             world.count("died at the disk")
             die("the coordinator is killed while it uses its disk")
@@ -255,7 +265,7 @@ final class SimulatedRun: @unchecked Sendable {
         // Now and then there is hardly any room for results.
         if world.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(world.seed % 2) }
         book = CoordinatorBook(world, settings) { [unowned self] in
-            isAsked || trouble.explainsError(disk)
+            isAsked || lostFor != nil || trouble.explainsError(disk)
         }
         let source = RandomSource(world.random.next())
         let randomness = Randomness { (count) throws(SocketError) in source.bytes(count) }

@@ -76,6 +76,10 @@ package struct Fault: Sendable, Equatable {
         case rot
         /// A second coordinator is started on the same directory.
         case second
+        /// A coordinator: behind `number` further changes of its disk the lock of its directory is lost, and
+        /// another process takes the directory over, computes a step or some, and ends. The first one is
+        /// started again `seconds` after it has noticed.
+        case takeover
         /// A stranger: bytes of kind `number` come to the coordinator's port, for `seconds`.
         case noise
         /// A worker of another version comes, or if `number` is not 0, one with another token.

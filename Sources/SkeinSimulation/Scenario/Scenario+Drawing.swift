@@ -125,6 +125,11 @@ private struct FaultDraw {
             }
         }
         if random.happens(0.1) { add(random.number(in: 0.5...30), .coordinator, .second) }
+        if random.happens(0.15) {
+            add(
+                random.number(in: 0.1...20), .coordinator, .takeover, random.number(in: 0.3...3),
+                Int.random(in: 1...150, using: &random))
+        }
         disk()
         let restores = random.happens(0.15)
         guard restores || random.happens(0.45) else { return }
