@@ -62,6 +62,23 @@ struct PlantedTests {
         }
     }
 
+    @Test("no two change the same text: one build has all of them")
+    func overlaps() throws {
+        var changed: [String: [(name: String, range: Range<String.Index>)]] = [:]
+        for edit in try Self.edits() {
+            for change in edit.changes {
+                let source = try String(
+                    contentsOfFile: Self.root + "/" + change.path, encoding: .utf8)
+                // `places` tells of one that is not there.
+                guard let range = source.range(of: change.old) else { continue }
+                for other in changed[change.path] ?? [] where other.range.overlaps(range) {
+                    Issue.record("\(edit.name) and \(other.name) change the same of \(change.path)")
+                }
+                changed[change.path, default: []].append((edit.name, range))
+            }
+        }
+    }
+
     @Test("each says in a sentence what is wrong, and has a switch")
     func switches() throws {
         let edits = try Self.edits()
