@@ -37,7 +37,9 @@ adapters() {
     one=$(sed -n 's/^resident with 1: //p' "$log")
     turns=$(sed -n 's/^resident with 2: //p' "$log")
     [[ $one$turns =~ ^[0-9]{10,}$ ]] || die "Adapters says no sizes: $(tail -n 4 "$log")" "read Adapters.swift"
-    ((turns * 100 <= one * 105)) || die "two adapters take $turns bytes, one $one" "see what HostedAdapters keeps"
+    # A second copy of the weights would be half as much again; what threads keep of what they have freed is 8 % of it where
+    # both cores are busy with something else.
+    ((turns * 100 <= one * 120)) || die "two adapters take $turns bytes, one $one" "see what HostedAdapters keeps"
     printf '%-40s %s MiB with one, %s with two in turns: ok\n' "release: two adapters" $((one >> 20)) $((turns >> 20))
 }
 
