@@ -82,6 +82,8 @@ extension SimulatedRun {
             return true
         case .leave: isAsked = true
         case .second:
+            // With its lock, a coordinator has lost what keeps others out; it does not know yet.
+            guard lostFor == nil else { return false }
             second()
             return true
         case .kill, .power, .rot, .copy, .restore, .term: die("the coordinator is killed")
