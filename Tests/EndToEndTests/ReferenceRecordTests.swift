@@ -35,6 +35,8 @@ struct ReferenceRecordTests {
 
     /// Answers that so many rows are computed, as the coordinator has announced.
     private func announced(_ process: SkeinProcess) throws -> Int {
+        // A log is written beside the run: workers may have answered before its line is there.
+        try process.waitForError("references: ")
         let line = try #require(
             process.errorText.split(separator: "\n").first { $0.contains("references: ") })
         return try #require(line.split(separator: " ").lazy.compactMap { Int($0) }.last)
