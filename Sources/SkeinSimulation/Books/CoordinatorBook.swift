@@ -43,6 +43,8 @@ struct CoordinatorBook {
     /// How often in a row strangers were found that had been here for longer than they may.
     var lateStrangers: [PeerID: Int] = [:]
     private var idleSince: Duration?
+    /// Whether the round had enough workers once. A piece may wait for its home after that.
+    private var wasBegun = false
     private var nextInspection = Duration.zero
     /// Whether a round may be left before it is complete.
     private let mayLeave: () -> Bool
@@ -59,6 +61,11 @@ struct CoordinatorBook {
     ) {
         inspectGrants(shell)
         note(event)
+        let hasBegun = shell.state.open?.begun == true
+        if hasBegun, !wasBegun, present.count - draining.count < settings.minimumWorkers {
+            violate("begins a round with fewer workers than it may", event)
+        }
+        wasBegun = hasBegun
         for directive in directives {
             world.note("\(directive)")
             count(directive)
@@ -71,7 +78,7 @@ struct CoordinatorBook {
         unanswered = nil
         if case .closed = event { close() }
         inspectClaims(shell.state)
-        inspect(hasBegun: shell.state.open?.begun == true)
+        inspect(hasBegun: hasBegun)
     }
 
     private func violate(_ what: String, _ directive: Any) {
@@ -232,9 +239,6 @@ struct CoordinatorBook {
         if key.round != round?.number { return violate("leases of another round", directive) }
         if present[peer] == nil { violate("leases to a worker that is gone", directive) }
         if draining.contains(peer) { violate("leases to a draining worker", directive) }
-        if newestAttempts.isEmpty, present.count - draining.count < settings.minimumWorkers {
-            violate("begins a round with fewer workers than it may", directive)
-        }
         if leases[peer]?.contains(key) == true { violate("leases to its holder", directive) }
         if accepted[Int(key.index)] > 0, !disputes.contains(key) {
             violate("leases accepted work", directive)
