@@ -206,7 +206,7 @@ let package = Package(
         room(
             "Simulation",
             [
-                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining",
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
                 "SkeinCoordination", "SkeinNetwork", "SkeinRows", "SkeinJSON", "SkeinCluster",
                 "SkeinTestSupport",
             ]),

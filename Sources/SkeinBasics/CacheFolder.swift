@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A folder of files that can be made again, one for each key: `<SHA-256 of the key><suffix>`.
 ///
@@ -12,9 +11,6 @@ package struct CacheFolder: Sendable {
     private let suffix: String
     private let fileLimit: Int
     package let byteLimit: Int
-
-    /// Two threads of one process would write to the same temporary name.
-    private static let writing = Mutex(())
 
     /// - Parameters:
     ///   - path: the folder, which need not exist.
@@ -81,7 +77,8 @@ package struct CacheFolder: Sendable {
         _ key: SHA256.Digest, check: () throws -> Void = {},
         _ body: (borrowing AtomicFile.Output) throws -> Void
     ) throws {
-        try Self.writing.withLock { _ in
+        // Two threads would write to the same temporary name.
+        try calls.inTurn {
             let file = path(of: key)
             try AtomicFile.makeDirectory(path, access: .own, in: calls)
             try Unfinished.removeAbandoned(from: path, in: calls, where: isOurs)

@@ -66,6 +66,9 @@ package protocol FileCalls: Sendable {
 
     /// Waits before another attempt.
     func pause(microseconds: UInt32)
+
+    /// Does something that no two threads of this process may do at a time.
+    func inTurn(_ body: () throws -> Void) rethrows
 }
 
 /// What a system call returned.

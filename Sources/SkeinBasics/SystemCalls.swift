@@ -1,7 +1,10 @@
 import Foundation
+import Synchronization
 
 /// The system's own calls.
 package struct SystemCalls: FileCalls {
+    private static let turns = Mutex(())
+
     package init() {}
 
     package var mark: String { AtomicFile.mark }
@@ -139,4 +142,8 @@ package struct SystemCalls: FileCalls {
     }
 
     package func pause(microseconds: UInt32) { usleep(microseconds) }
+
+    package func inTurn(_ body: () throws -> Void) rethrows {
+        try Self.turns.withLock { _ in try body() }
+    }
 }

@@ -160,4 +160,7 @@ extension SimulatedProcess {
 
     /// Nothing else happens meanwhile.
     package func pause(microseconds: UInt32) {}
+
+    /// There is one thread, which may be that of another process in the middle of a call.
+    package func inTurn(_ body: () throws -> Void) rethrows { try body() }
 }

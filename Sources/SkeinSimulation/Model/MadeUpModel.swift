@@ -19,6 +19,8 @@ struct MadeUpModel: Sendable {
     /// The same of the validation after a step.
     let poisonedValidation: Int?
     let recipe: WorkRecipe
+    /// Whether each two rows are answers to one prompt.
+    let comparesAnswers: Bool
     /// Computes logical workers; nil for a run without local steps.
     private(set) var logical: LogicalWorkers?
 
@@ -28,6 +30,7 @@ struct MadeUpModel: Sendable {
         codec = configuration.gradientCodec
         seed = configuration.addressedSeed
         recipe = job.workRecipe
+        comparesAnswers = job.comparesAnswers
         (self.poisonedStep, self.poisonedValidation) = (poisonedStep, poisonedValidation)
         logical = made
     }
@@ -39,13 +42,28 @@ struct MadeUpModel: Sendable {
         return random.next()
     }
 
+    /// What a row weighs in the loss: of a pair of answers, what the reference says of it, too. Without what
+    /// it needs it is not a number.
+    private func weight(_ row: TokenizedRow) -> Double {
+        let weight = Double(row.lossTokenCount)
+        return comparesAnswers ? weight - 0.25 * (row.reference ?? .nan) : weight
+    }
+
+    /// The log-probability of each row under the reference model.
+    func logProbabilities(of rows: [TokenizedRow]) -> [Double] {
+        rows.map { row in
+            let noise = Double(Self.mix(row.ids.count, Int(row.ids.last ?? 0), 3) >> 40) * 0x1p-24
+            return -Double(row.lossTokenCount) * (1 + noise)
+        }
+    }
+
     /// Loss of rows: of all of them and all the parameters.
     private func loss(_ rows: [TokenizedRow], _ parameters: [Float], step: Int) -> Double {
         var size = 0.0
         for value in parameters { size += Double(value) * Double(value) }
         return rows.reduce(0) { sum, row in
             let noise = Double(Self.mix(row.number, step) >> 40) * 0x1p-24
-            return sum + Double(row.lossTokenCount) * (2 + noise + size)
+            return sum + weight(row) * (2 + noise + size)
         }
     }
 
@@ -56,7 +74,7 @@ struct MadeUpModel: Sendable {
         var gradient = [Float](repeating: 0, count: count)
         for row in microBatch.rows {
             var random = SplitMix(state: Self.mix(row.number, microBatch.step, 1))
-            let weight = Float(row.lossTokenCount)
+            let weight = Float(weight(row))
             for place in 0..<count {
                 let noise = Float(Int32(truncatingIfNeeded: random.next())) * 0x1p-31
                 gradient[place] += weight * (noise + 0.5 * parameters[place])
@@ -111,10 +129,23 @@ struct MadeUpModel: Sendable {
 
     /// As a worker computes a lease.
     func result(of lease: LeaseGrant, parameters: [Float]) -> WorkResult {
-        let rows = lease.rows.map {
+        var rows = lease.rows.map {
             TokenizedRow(number: Int($0.number), ids: $0.ids, targets: $0.targets)
         }
+        let pairs = lease.work.pairs
+        for (index, value) in (pairs?.references ?? []).enumerated() {
+            rows[index].reference = value
+        }
         let tokens = UInt32(rows.reduce(0) { $0 + $1.ids.count })
+        if case .logProbabilities = lease.work {
+            let found = logProbabilities(of: rows)
+            let payload = LogProbabilityPayload.bytes(of: found)
+            return WorkResult(
+                key: lease.key, attempt: lease.attempt, kind: .logProbabilities, tokens: tokens,
+                lossTokens: UInt32(rows.reduce(0) { $0 + $1.lossTokenCount }), correct: 0,
+                lossSum: -found.reduce(0, +), digest: SHA256.digest(of: payload).bytes,
+                inputs: inputs(lease, rows), payload: payload)
+        }
         guard case .gradient = lease.work else {
             let loss = loss(
                 of: rows, parameters: parameters, afterStep: Int(lease.step),
@@ -125,7 +156,9 @@ struct MadeUpModel: Sendable {
                 lossSum: loss.lossSum, digest: [UInt8](repeating: 0, count: 32),
                 inputs: inputs(lease, rows), payload: [])
         }
-        let batch = MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows)
+        let batch = MicroBatch(
+            step: Int(lease.step), index: Int(lease.key.index), rows: rows,
+            tokenShare: pairs?.tokenShare ?? 0)
         var (lossSum, gradient) = compute(batch, parameters)
         let payload = codec.pack(
             &gradient, seed: seed, step: batch.step, microBatch: batch.index)
@@ -187,7 +220,9 @@ struct StraightSource: StepSource {
     func evaluate(_ request: EvaluationRequest) -> RecordedEvaluation {
         let name = GradientCodec.digest(of: request.state)
         let groups = RowEvaluation.groups(
-            of: request.rows, microBatchTokens: model.configuration.microBatchTokens)
+            of: request.rows, microBatchTokens: model.configuration.microBatchTokens,
+            comparesAnswers: model.comparesAnswers)
+        let share = model.comparesAnswers ? TokenizedRow.tokenShare(of: request.rows) : 0
         let results = groups.enumerated().map { index, group in
             let loss = model.loss(
                 of: group, parameters: request.parameters, afterStep: request.step,
@@ -200,17 +235,22 @@ struct StraightSource: StepSource {
                 correct: loss.correct, digest: name, worker: "local", attempt: 1)
             result.inputs = WorkInputs(
                 model.recipe, parameters: name, lossOf: group, index: index,
-                afterStep: request.step, tokenShare: 0)
+                afterStep: request.step, tokenShare: share)
             return result
         }
         return RecordedEvaluation(
-            groups: results, rows: request.rows.count, comparesAnswers: false)
+            groups: results, rows: request.rows.count, comparesAnswers: model.comparesAnswers)
     }
-    /// The runs of a simulation have no references.
+
     func logProbabilities(
         of groups: [[TokenizedRow]], recorded: [GroupEntry?],
         deliver: (Int, ReferencePiece) throws -> Void
-    ) {}
+    ) throws {
+        for (index, group) in groups.enumerated() {
+            let values = model.logProbabilities(of: group)
+            try deliver(index, ReferencePiece(values: values, worker: "local", attempt: 1))
+        }
+    }
 
     func samples(_ parameters: [Float], step: Int, epoch: Int) -> [SampleMetrics] {
         (model.configuration.samplePrompt ?? []).map {

@@ -6,6 +6,7 @@ import SkeinFormats
 import SkeinJSON
 import SkeinModels
 import SkeinNetwork
+import SkeinTensors
 import SkeinTestSupport
 import SkeinTraining
 import Synchronization
@@ -28,6 +29,8 @@ final class SimulatedJob: Sendable {
         var files: RunFiles
         /// The step that ends it with an error.
         var failingStep: Int?
+        /// The steps that have a checkpoint at some time.
+        var savedSteps: Set<Int> = []
     }
 
     init(_ configuration: TrainingConfiguration, rows lengths: [Int]) throws {
@@ -36,7 +39,11 @@ final class SimulatedJob: Sendable {
             // A letter is a token.
             let lines = lengths.enumerated().map { number, length in
                 let text = String(repeating: "z", count: max(0, length - 2))
-                return "{\"prompt\": \"\(number % 10)\", \"completion\": \"\(text)\"}\n"
+                let answers =
+                    configuration.loss == nil
+                    ? "\"completion\": \"\(text)\""
+                    : "\"chosen\": \"\(text)\", \"rejected\": \"\(text.prefix(7))y\""
+                return "{\"prompt\": \"\(number % 10)\", \(answers)}\n"
             }
             try AtomicFile.write(lines.joined(), to: directory + "/rows.jsonl")
             return try TrainingJob(
@@ -69,13 +76,17 @@ final class SimulatedJob: Sendable {
     private func computed(_ poison: Poison) throws -> Expected {
         let disk = SimulatedDisk(seed: 0)
         var failingStep: Int?
+        var savedSteps: Set<Int> = []
         do {
-            _ = try straight(in: disk.opened(), poison)
+            _ = try straight(in: disk.opened(), poison) {
+                if case .checkpoint(let step, _) = $0 { savedSteps.insert(step) }
+            }
         } catch TrainingError.lossNotFinite(let step, _) {
             failingStep = step
         }
         return Expected(
-            files: try RunFiles(disk, directory: "/run"), failingStep: failingStep)
+            files: try RunFiles(disk, directory: "/run"), failingStep: failingStep,
+            savedSteps: savedSteps)
     }
 
     /// Begins or continues the run in one process.
@@ -85,11 +96,12 @@ final class SimulatedJob: Sendable {
     ///   - poison: what diverges.
     ///   - steps: after how many it is asked to stop; nil: it is not.
     ///   - mark: of its term, which it raises; nil: it does not.
+    ///   - report: called with each event of the loop.
     /// - Returns: how it ended.
     /// - Throws: what ends it, also a death of the process.
     func straight(
         in process: SimulatedProcess, _ poison: Poison = Poison(), steps: Int? = nil,
-        mark: UInt64? = nil
+        mark: UInt64? = nil, report: @escaping (TrainingLoop.Event) -> Void = { _ in }
     ) throws -> TrainingLoop.Outcome {
         let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
         if let mark { _ = try directory.nextTerm(first: 1, mark: mark) }
@@ -98,12 +110,22 @@ final class SimulatedJob: Sendable {
             work()
             return {}
         }
-        var done = 0
-        var loop = try TrainingLoop(
+        let done = Atomic<Int>(0)
+        let references = ReferenceCache(
+            directory: directory.references, calls: process, check: { try directory.checkTerm() })
+        return try RunAssembly(
             job: job, directory: directory, source: StraightSource(model: model(poison)),
-            settings: settings, report: { if case .step = $0 { done += 1 } },
-            shouldStop: { steps.map { done >= $0 } ?? false })
-        return try loop.run()
+            references: references, settings: settings
+        ).run(
+            report: {
+                guard case .loop(let event) = $0 else { return }
+                if case .step = event { done.wrappingAdd(1, ordering: .relaxed) }
+                report(event)
+            },
+            shouldStop: {
+                steps.map { done.load(ordering: .relaxed) >= $0 } ?? false
+            }
+        ).outcome
     }
 
     // MARK: The runs that seeds choose from
@@ -254,6 +276,7 @@ final class SimulatedJob: Sendable {
             (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
             configuration.validateAtStart = true
         }
+        if number == 5 { configuration.loss = .dpo }
         let rows = configuration.batchSize * 3
         configuration.iterations = steps
         return try SimulatedJob(

@@ -41,7 +41,7 @@ extension SimulatedRun {
     /// What a killed process was writing is removed by the next one.
     private func verifyNames() throws {
         let store = disk.opened().store
-        for folder in ["/run", "/run/adapter", "/run/checkpoints"] {
+        for folder in ["/run", "/run/adapter", "/run/checkpoints", "/run/references"] {
             for name in try store.names(in: folder)
             where [".tmp-", ".writing-", ".replaced-"].contains(where: { name.contains($0) }) {
                 world.violate("\(folder)/\(name) is left behind")

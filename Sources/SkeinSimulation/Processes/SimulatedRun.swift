@@ -59,6 +59,8 @@ final class SimulatedRun: @unchecked Sendable {
     var inbox: RunInbox?
     /// The newest checkpoint that was said to be durable.
     private var savedStep = 0
+    /// The step from which the coordinator has gone on, and its checkpoints since then.
+    private var savedSince: (step: Int, steps: Set<Int>) = (0, [])
     /// The copy of the disk, with what was durable then.
     private var copy: (disk: SimulatedDisk.Copy, savedStep: Int)?
     var watchesAt = Duration.zero
@@ -214,6 +216,7 @@ final class SimulatedRun: @unchecked Sendable {
         lives += 1
         world.note("the coordinator starts")
         trouble.failuresBefore = disk.faults.failures
+        savedSince = (0, [])
         lostFor = nil
         let process = disk.opened(dyingAfter: planned) { [self] in
             world.count("died at the disk")
@@ -249,6 +252,12 @@ final class SimulatedRun: @unchecked Sendable {
                 ? Leave(reason: .complete, detail: "the run is complete")
                 : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
         if !isComplete, !isAsked { world.violate("the run ended before its plan") }
+        if isComplete {
+            let missing = try simulated.expected(poison).savedSteps.filter {
+                $0 > savedSince.step && !savedSince.steps.contains($0)
+            }
+            if !missing.isEmpty { world.violate("has no checkpoint of \(missing.sorted())") }
+        }
         try pass(Connection.flushPatience)
         if counts.connections > 0 { world.note("\(counts.connections) peers are still there") }
         return isComplete
@@ -314,6 +323,7 @@ final class SimulatedRun: @unchecked Sendable {
             try pass(world.duration(0.001...0.2))
         case .resumed(let step, let rejected):
             world.note("goes on from step \(step)")
+            savedSince = (step, [])
             world.count("resumed")
             if trouble.isLasting || trouble.explainsError(disk) {
                 if !rejected.isEmpty { world.count("checkpoint rejected") }
@@ -325,6 +335,7 @@ final class SimulatedRun: @unchecked Sendable {
             }
         case .checkpoint(let step, _):
             savedStep = step
+            savedSince.steps.insert(step)
             world.note("has saved step \(step)")
         case .ledgerDoubted(let error):
             if !trouble.isLasting { world.violate("the ledger is doubted: \(error)") }

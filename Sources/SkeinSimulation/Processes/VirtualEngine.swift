@@ -84,6 +84,9 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
     ) {
         if worker.hangs { return }
+        if case .logProbabilities = job.lease.work, !model.recipe.referencesReadParameters {
+            return begin(job, [], ended)
+        }
         let again = { @Sendable [self] in
             start(job, needParameters: needParameters, needState: needState, ended: ended)
         }
@@ -102,11 +105,18 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         case .parameters(let values):
             if !hasState(of: job, needState) { return loop.later(.milliseconds(5), again) }
             asked[ObjectIdentifier(job.progress)] = nil
-            job.progress.begin(layers: Self.layers)
-            let rounds = 1 + (replays[job.lease.key]?.rounds.count ?? 0)
-            let tokens = rounds * job.lease.rows.reduce(0) { $0 + $1.ids.count }
-            goOn(job, values, each: worker.pace * Double(tokens) / Double(Self.layers), ended)
+            begin(job, values, ended)
         }
+    }
+
+    private func begin(
+        _ job: LeaseJob, _ values: [Float],
+        _ ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
+    ) {
+        job.progress.begin(layers: Self.layers)
+        let rounds = 1 + (replays[job.lease.key]?.rounds.count ?? 0)
+        let tokens = rounds * job.lease.rows.reduce(0) { $0 + $1.ids.count }
+        goOn(job, values, each: worker.pace * Double(tokens) / Double(Self.layers), ended)
     }
 
     /// Whether the state from which a lease starts is here, or what rebuilds it; else asks for that.
@@ -186,7 +196,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
                 if case .local(let steps) = job.lease.work {
                     localResult(of: job.lease, steps, values)
                 } else {
-                    model.result(of: job.lease, parameters: Array(values[..<model.count]))
+                    model.result(of: job.lease, parameters: Array(values.prefix(model.count)))
                 }
             ended(.success(worker.spoiled(result)))
         }
