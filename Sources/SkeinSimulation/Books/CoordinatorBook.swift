@@ -180,6 +180,9 @@ struct CoordinatorBook {
                 violate("cancels what is not leased", directive)
             }
             leases[peer]?.removeAll { $0 == key }
+            if let name = names[peer], let attempt = attempts[Place(peer: peer, key: key)] {
+                world.takenBack.insert(TakenBack(name: name, key: key, attempt: attempt))
+            }
         case .replay(let peer, let key):
             known(peer, directive)
             if leases[peer]?.contains(key) != true {

@@ -10,7 +10,7 @@ import SkeinTraining
 /// What is known of the bounds.
 enum SimulatedBounds {
     /// How many there are.
-    static let count = 22
+    static let count = 21
 }
 
 extension SimulatedWorker {
@@ -27,8 +27,6 @@ extension SimulatedWorker {
         bound("leases", shell.leases.count, atMost: 6 * threads)
         // And it may judge other results.
         bound("leases in line", shell.state.queue.count, atMost: 4 * threads)
-        // At most those of which a lease is under way.
-        bound("early cancellations", shell.state.cancelledEarly.count, atMost: 2 * threads)
         bound("open links", loop?.openLinks.count ?? 0, atMost: 2)
         // The next dial, the answer of the name server, a beat, a greeting, and four of a connection.
         bound("alarms", loop?.alarmCount ?? 0, atMost: 8)

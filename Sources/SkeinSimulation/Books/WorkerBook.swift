@@ -19,9 +19,9 @@ struct WorkerBook {
 
     mutating func take(
         _ event: WorkerState.Event, _ directives: [WorkerState.Directive], _ shell: WorkerShell,
-        violate: (String) -> Void
+        wasTakenBack: (WorkKey, _ attempt: UInt32) -> Bool, violate: (String) -> Void
     ) {
-        let mayDrop = note(event, now: shell.now, violate)
+        let mayDrop = note(event, now: shell.now, wasTakenBack, violate)
         for directive in directives {
             switch directive {
             case .ready(let held):
@@ -71,7 +71,8 @@ struct WorkerBook {
 
     /// - Returns: whether a lease that comes with this event need not be computed.
     private mutating func note(
-        _ event: WorkerState.Event, now: Duration, _ violate: (String) -> Void
+        _ event: WorkerState.Event, now: Duration,
+        _ wasTakenBack: (WorkKey, _ attempt: UInt32) -> Bool, _ violate: (String) -> Void
     ) -> Bool {
         switch event {
         case .connected, .heard, .answered: lastHeard = now
@@ -81,11 +82,12 @@ struct WorkerBook {
         case .welcomed:
             lastHeard = now
             early = [:]
-        case .leased(let key, _):
+        case .leased(let key, let attempt):
             lastHeard = now
             rows.insert(key)
             defer { newestRound = max(newestRound, key.round) }
-            let isEarly = early[key, default: 0] > 0
+            // A cancellation is that of one lease, and not of the next one of the same piece.
+            let isEarly = early[key, default: 0] > 0 && wasTakenBack(key, attempt)
             if isEarly { early[key, default: 0] -= 1 }
             return isEarly || isDraining || key.round < newestRound
         case .cancelled(let key):

@@ -106,7 +106,11 @@ final class SimulatedWorker: @unchecked Sendable {
             }
             if case .rejected = event { world.count("another version refused") }
         } else {
-            book.take(event, directives, shell) { world.violate("\(name): \($0)") }
+            book.take(
+                event, directives, shell,
+                wasTakenBack: {
+                    world.takenBack.contains(TakenBack(name: name, key: $0, attempt: $1))
+                }, violate: { world.violate("\(name): \($0)") })
         }
         for directive in directives {
             switch directive {

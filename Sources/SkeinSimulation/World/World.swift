@@ -1,6 +1,14 @@
 import Foundation
 import SkeinCoordination
 
+/// A lease that a coordinator has taken back.
+struct TakenBack: Hashable {
+    /// The worker's.
+    var name: String
+    var key: WorkKey
+    var attempt: UInt32
+}
+
 /// Processes, links and disks in one thread, on a clock of their own: everything that happens is a
 /// function of the seed.
 final class World: @unchecked Sendable {
@@ -26,6 +34,8 @@ final class World: @unchecked Sendable {
     private var links: UInt64 = 0
     /// Names of workers that have hung.
     var hung: Set<String> = []
+    /// What the coordinators have taken back, of which the worker may have heard before it has the lease.
+    var takenBack: Set<TakenBack> = []
     /// Who listens, by port.
     var ports: [UInt16: VirtualPort] = [:]
 
