@@ -35,6 +35,7 @@ struct SimulationTests {
                 "coordinator died", "died at the disk", "power lost", "resumed",
                 "directory restored", "second coordinator refused", "stranger",
                 "another version refused", "ended by its disk", "bit rot",
+                "reference", "the coordinator's own worker",
             ], rarely: ["dispute", "lease disputed"])
     }
 
@@ -44,7 +45,7 @@ struct SimulationTests {
             .local,
             [
                 "state rebuilt", "coordinator died", "resumed", "lease given back", "replay",
-                "directory restored",
+                "directory restored", "the coordinator's own worker",
             ], rarely: ["dispute"])
     }
 

@@ -99,6 +99,7 @@ struct CoordinatorBook {
             if present.values.contains(where: { $0.name == member.name }) {
                 world.count("a name that is there joins")
             }
+            if member.name == WorkerName.own { world.count("the coordinator's own worker") }
             if let end = pauses[member.name]?.end, world.now + .milliseconds(100) < end {
                 violate("lets in a worker that has to pause until \(end)", member.name)
             }

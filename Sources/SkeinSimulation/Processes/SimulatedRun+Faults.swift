@@ -79,6 +79,7 @@ extension SimulatedRun {
         case .stop:
             world.after(.seconds(fault.seconds)) { [self] in book?.forgive() }
             loop.sleep(.seconds(fault.seconds))
+            own?.loop?.sleep(.seconds(fault.seconds))
             return true
         case .leave: isAsked = true
         case .second:

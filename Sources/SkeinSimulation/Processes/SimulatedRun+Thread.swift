@@ -38,9 +38,10 @@ extension SimulatedRun {
     private func inspect() throws {
         watchesAt = world.now + .milliseconds(300)
         for worker in workers { try worker.inspect() }
+        try own?.inspect()
         guard !isDead, let shell, let loop, let inbox, !loop.isAsleep else { return }
         // Others of a worker's name, and strangers, have connections, too.
-        let count = workers.count + others.count + strangers
+        let count = workers.count + (own == nil ? 0 : 1) + others.count + strangers
         try shell.call { [self] in book?.inspect($0, loop, inbox, workers: count) }
     }
 

@@ -29,6 +29,8 @@ final class SimulatedRun: @unchecked Sendable {
     let disk: SimulatedDisk
     let poison: SimulatedJob.Poison
     private(set) var workers: [SimulatedWorker] = []
+    /// The worker in the coordinator's process (`--local-workers`), in one world of six.
+    private(set) var own: SimulatedWorker?
     private let faults: [Fault]
     /// Those of the faults that found something to happen to.
     private(set) var suffered: [Fault] = []
@@ -91,6 +93,9 @@ final class SimulatedRun: @unchecked Sendable {
         self.poison = poison
         let model = simulated.model(poison)
         for index in 0..<count { workers.append(SimulatedWorker(world, index, model: model)) }
+        guard seed % 6 == 4 else { return }
+        own = SimulatedWorker(world, 99, model: model, host: host, name: WorkerName.own)
+        own?.comesBack = false
     }
 
     var violations: [String] { world.violations }
@@ -235,6 +240,7 @@ final class SimulatedRun: @unchecked Sendable {
         let counts = ShellCounts()
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
+        if let own { launch(own) }
         let shellHandle = ShellHandle(shell: shell, counts: counts)
         var settings = LoopSettings()
         settings.now = { [self] in world.start + host.own(world.now) }
@@ -271,6 +277,10 @@ final class SimulatedRun: @unchecked Sendable {
         var settings = CoordinatorSettings(
             minimumWorkers: min(fewest, workers.count), patience: patience)
         if settings.minimumWorkers > 1 { world.count("waits for several workers") }
+        if let own {
+            own.incarnation = world.random.bytes(16)
+            settings.ownIncarnation = own.incarnation
+        }
         // Now and then there is hardly any room for results.
         if world.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(world.seed % 2) }
         book = CoordinatorBook(world, settings) { [unowned self] in
@@ -305,11 +315,13 @@ final class SimulatedRun: @unchecked Sendable {
         // At once, not when the run has unwound: a checkpoint that is being written stays as it is.
         process?.end()
         loop?.die()
+        own?.end()
     }
 
     private func end() {
         loop?.die()
         process?.end()
+        own?.end()
         (loop, process, shell) = (nil, nil, nil)
         (book, inbox) = (nil, nil)
     }

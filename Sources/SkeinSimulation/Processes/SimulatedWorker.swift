@@ -33,6 +33,8 @@ final class SimulatedWorker: @unchecked Sendable {
     /// The version that it says it has; none but the run's is let in.
     private let version: String
     private let token: [UInt8]
+    /// Of the coordinator's own worker; nil: each process draws one.
+    var incarnation: [UInt8]?
     private(set) var begun = 0
     private(set) var life = 0
     private(set) var loop: VirtualLoop?
@@ -42,14 +44,15 @@ final class SimulatedWorker: @unchecked Sendable {
 
     init(
         _ world: World, _ index: Int, model: MadeUpModel, host: VirtualHost = VirtualHost(),
-        version: String = SimulatedRun.version, token: [UInt8] = SimulatedRun.token
+        version: String = SimulatedRun.version, token: [UInt8] = SimulatedRun.token,
+        name: String? = nil
     ) {
         self.world = world
         self.index = index
         self.model = model
         self.host = host
         (self.version, self.token) = (version, token)
-        name = (token == SimulatedRun.token ? "w" : Self.thief) + "\(index)"
+        self.name = name ?? (token == SimulatedRun.token ? "w" : Self.thief) + "\(index)"
         random = SplitMix(state: world.random.next())
         threads = Int.random(in: 1...3, using: &world.random)
         let isSlow = index > 0 && world.random.happens(0.2)
@@ -66,11 +69,12 @@ final class SimulatedWorker: @unchecked Sendable {
         let loop = VirtualLoop(name, in: world, on: host)
         self.loop = loop
         let randomness = randomness
+        var options = WorkerOptions(
+            coordinator: SimulatedRun.address, token: token, threads: threads, name: name,
+            patience: .seconds(60))
+        options.incarnation = incarnation
         let setup = try WorkerSetup(
-            WorkerOptions(
-                coordinator: SimulatedRun.address, token: token, threads: threads,
-                name: name, patience: .seconds(60)),
-            version: version, resolve: { _ in SimulatedRun.addresses },
+            options, version: version, resolve: { _ in SimulatedRun.addresses },
             residentBytes: { nil }, randomness: randomness)
         let shell = try Confined(to: loop) { [self] in
             let shell = WorkerShell(

@@ -85,6 +85,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     ) {
         if worker.hangs { return }
         if case .logProbabilities = job.lease.work, !model.recipe.referencesReadParameters {
+            worker.world.count("reference")
             return begin(job, [], ended)
         }
         let again = { @Sendable [self] in
