@@ -49,6 +49,11 @@ struct MadeUpModel: Sendable {
         return comparesAnswers ? weight - 0.25 * (row.reference ?? .nan) : weight
     }
 
+    /// What a loss is divided by: loss tokens; of pairs of answers, pairs.
+    private func units(_ rows: [TokenizedRow]) -> Int {
+        comparesAnswers ? rows.count / 2 : rows.reduce(0) { $0 + $1.lossTokenCount }
+    }
+
     /// The log-probability of each row under the reference model.
     func logProbabilities(of rows: [TokenizedRow]) -> [Double] {
         rows.map { row in
@@ -106,7 +111,7 @@ struct MadeUpModel: Sendable {
         var result = MicroBatchResult(
             index: microBatch.index,
             sum: GradientSum(
-                tokens: microBatch.tokenCount, lossTokens: microBatch.lossTokenCount,
+                tokens: microBatch.tokenCount, lossTokens: units(microBatch.rows),
                 lossSum: lossSum, gradient: gradient),
             digest: GradientCodec.digest(of: gradient), worker: "local", attempt: 1)
         result.inputs = WorkInputs(
@@ -118,13 +123,15 @@ struct MadeUpModel: Sendable {
     func loss(
         of rows: [TokenizedRow], parameters: [Float], afterStep step: Int, isFirst: Bool
     ) -> BatchLoss {
-        let tokens = rows.reduce(0) { $0 + $1.lossTokenCount }
+        let units = units(rows)
         let isPoisoned = isFirst && step == poisonedValidation
         return BatchLoss(
-            lossSum: isPoisoned ? .nan : loss(rows, parameters, step: -1), lossTokens: tokens,
+            lossSum: isPoisoned ? .nan : loss(rows, parameters, step: -1), lossTokens: units,
             correct: rows.reduce(0) {
-                $0 + Int(Self.mix($1.number, step, 2) % UInt64($1.lossTokenCount + 1))
-            })
+                let noise = Self.mix($1.number, step, 2)
+                // At most one of the two rows of a pair.
+                return $0 + Int(noise % UInt64(comparesAnswers ? 2 : $1.lossTokenCount + 1))
+            } / (comparesAnswers ? 2 : 1))
     }
 
     /// As a worker computes a lease.
@@ -164,7 +171,7 @@ struct MadeUpModel: Sendable {
             &gradient, seed: seed, step: batch.step, microBatch: batch.index)
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .gradient, tokens: tokens,
-            lossTokens: UInt32(batch.lossTokenCount), correct: 0, lossSum: lossSum,
+            lossTokens: UInt32(units(rows)), correct: 0, lossSum: lossSum,
             digest: GradientCodec.digest(of: gradient).bytes, inputs: inputs(lease, rows),
             payload: payload)
     }
