@@ -231,9 +231,17 @@ def require_tracing(bench):
 
 
 def leave(number, _):
-    """Ctrl-C, or the end of a night: nothing that was started lives on."""
+    """Ctrl-C, or the end of a night: nothing that was started lives on. A second signal changes nothing, and the work is
+    another thread's: this one may hold a lock that waiting for a program needs."""
+    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, signal.SIG_IGN)
+    threading.Thread(target=end, args=(number,)).start()
+
+
+def end(number):
     # From here on nothing is started or noted; a line that is being written is whole or read as none.
-    Process.is_over = True
+    with Process.starting:
+        Process.is_over = True
     Process.stop_all()
     os._exit(128 + number)
 

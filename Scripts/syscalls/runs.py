@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 # Longer than any run takes on a busy machine; a program that needs more hangs.
@@ -41,19 +42,20 @@ class Process:
 
     # All that have been started and not been waited for. Each has a session of its own, which no Ctrl-C reaches.
     living = set()
+    # Held while one is started, and while it is said that the check is over: none is started behind that.
+    starting = threading.Lock()
     is_over = False
 
     def __init__(self, words, log, environment, report=None):
         self.log, self.report = log, report
         self.began = time.monotonic()
-        if Process.is_over:
-            raise InterruptedError("the check is being left")
-        with open(log, "wb") as errors:
-            self.process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment, start_new_session=True)
-        Process.living.add(self)
-        if Process.is_over:
-            self.stop()
+        with Process.starting:
+            if Process.is_over:
+                raise InterruptedError("the check is being left")
+            with open(log, "wb") as errors:
+                self.process = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment, start_new_session=True)
+            Process.living.add(self)
 
     @property
     def runs(self):

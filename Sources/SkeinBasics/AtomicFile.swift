@@ -39,8 +39,9 @@ package enum AtomicFile {
     }
 
     /// What a temporary name ends with: digits that no other process has. Processes on two hosts, or in two
-    /// containers, that write into one directory may have the same number.
-    package static let mark = "\(getpid())" + String(UInt32.random(in: 1 << 31 ... .max))
+    /// containers, that write into one directory may have the same number. No clock begins with a 0, by
+    /// which people name copies.
+    package static let mark = "0\(getpid())" + String(UInt32.random(in: 1 << 31 ... .max))
 
     /// Replaces the file at `path` with what `body` appends.
     ///

@@ -99,7 +99,8 @@ package struct CacheFolder: Sendable {
         var count = files.count
         var bytes = expected ?? 0
         for file in files where expected == nil || !kept.contains(file.path) { bytes += file.bytes }
-        for file in files where !kept.contains(file.path) {
+        // What another process is making stays; what a killed one left, `write` has removed.
+        for file in files where !kept.contains(file.path) && !Unfinished.isName(file.path) {
             guard count > fileLimit || bytes > byteLimit else { return }
             try remove(file.path)
             count -= 1

@@ -21,9 +21,8 @@ extension FileError {
     package var isPassing: Bool {
         switch self {
         case .failed(_, _, let code):
-            [
-                EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE, ETIMEDOUT, EIO,
-            ].contains(code)
+            [EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE, ETIMEDOUT].contains(code)
+                || Self.isOfDisk(code)
         case .noMemory: true
         case .shortRead, .wrongKind: false
         }
@@ -31,9 +30,14 @@ extension FileError {
 }
 
 extension FileError {
-    /// Whether the disk could not read or write. It may later, and trying wears out what is left of it.
+    /// Whether the disk could not read or write, or the server or device that has the files is away. It
+    /// may later, and trying wears out what is left of a disk.
     package var isOfDisk: Bool {
-        if case .failed(_, _, EIO) = self { true } else { false }
+        if case .failed(_, _, let code) = self { Self.isOfDisk(code) } else { false }
+    }
+
+    package static func isOfDisk(_ code: Int32) -> Bool {
+        [EIO, ENXIO, ENODEV, ENOTCONN, EHOSTDOWN].contains(code)
     }
 }
 

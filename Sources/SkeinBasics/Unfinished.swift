@@ -2,7 +2,8 @@ import Foundation
 
 /// What is being made: it has the name of what it becomes, with `.tmp-` and the mark of its process behind
 /// it, and its process holds its lock (flock) until it has its name or is gone. So what a killed process
-/// left can be told from what another one is making, and is removed by the next that makes the same.
+/// left can be told from what another one is making. Runs, caches, sessions, the Hub's cache, `fuse` and
+/// `export` remove it when they make the same again; a single text for people (`report --output`) stays.
 package enum Unfinished {
     private static let sign = ".tmp-"
 
@@ -16,9 +17,9 @@ package enum Unfinished {
 
     /// Whether it has such a mark as `AtomicFile.mark`, which no person gives to a copy.
     private static func isOurs(_ name: String) -> Bool {
-        guard let mark = mark(of: name), mark.count > 10, let drawn = UInt64(mark.suffix(10)) else {
-            return false
-        }
+        guard let mark = mark(of: name), mark.first == "0", mark.count > 11,
+            let drawn = UInt64(mark.suffix(10))
+        else { return false }
         return (1 << 31...UInt64(UInt32.max)).contains(drawn)
     }
 

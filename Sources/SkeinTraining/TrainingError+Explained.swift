@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 
 extension TrainingError: Explained {
@@ -70,13 +71,15 @@ extension TrainingError: Explained {
             Explanation(
                 what: "the checkpoint cannot be used: \(problem.what)", place: path,
                 remedy: "remove it; a run resumes from the one before", status: .badData)
-        case .unreadableCheckpoint(let path, let file):
+        case .unreadableCheckpoint(let path, let file, let code):
             Explanation(
-                what: "the disk cannot read \(file) of this checkpoint: Input/output error",
+                what: "the disk cannot read \(file) of this checkpoint: "
+                    + String(cString: strerror(code)),
                 place: path,
                 remedy:
-                    "check the disk, and resume again; if it has lost the file, move the checkpoint "
-                    + "away: the run goes on from the one before, or begins again, to the same adapter",
+                    "check the disk, and resume again; if it has lost the file, move this checkpoint "
+                    + "and all later ones away: the run goes on from one before them, or begins "
+                    + "again, to the same adapter",
                 status: .inputOutput)
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(

@@ -38,7 +38,7 @@ package enum TrainingError: Error, Equatable {
     /// A checkpoint that cannot be used.
     case damagedCheckpoint(path: String, problem: CheckpointProblem)
     /// A checkpoint with a file that the disk cannot read now, and may read later.
-    case unreadableCheckpoint(path: String, file: String)
+    case unreadableCheckpoint(path: String, file: String, code: Int32)
     /// The ledger does not prove that every micro-batch was used exactly once.
     case ledgerRefuted(path: String, findings: Int, first: LedgerFinding)
     /// The kept adapter, of step `step`, is neither in the run directory nor in a checkpoint.

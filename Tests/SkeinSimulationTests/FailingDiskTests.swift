@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinTraining
 import Testing
@@ -140,14 +141,15 @@ struct FailingDiskTests {
         #expect(try RunFiles(disk, directory: "/run") == run.files)
         let store = disk.opened().store
         try store.remove("/run/adapter")
-        let error = TrainingError.unreadableCheckpoint(path: path, file: "optimizer.safetensors")
+        let error = TrainingError.unreadableCheckpoint(
+            path: path, file: "optimizer.safetensors", code: EIO)
         #expect(throws: error) { try run.lives(on: disk) }
         // The newest one, without which the run would go back: not by itself.
         disk.spoil(
             "/run/checkpoints/" + (try #require(store.names(in: "/run/checkpoints").max()))
                 + "/state.json")
         let newest = #expect(throws: TrainingError.self) { try run.lives(on: disk) }
-        guard case .unreadableCheckpoint(_, "state.json")? = newest else {
+        guard case .unreadableCheckpoint(_, "state.json", _)? = newest else {
             Issue.record("\(String(describing: newest))")
             return
         }

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
         .lengthBeginsAgain(path: "o/run.json", step: 3),
         .damagedRecord(path: "o", line: 1, detail: "x"),
         .damagedCheckpoint(path: "o", problem: .wrongDigest(file: "state.json")),
-        .unreadableCheckpoint(path: "o", file: "state.json"),
+        .unreadableCheckpoint(path: "o", file: "state.json", code: EIO),
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),
         .startNotValidated(path: "p"),
         .lossNotFinite(step: 3, lastCheckpoint: "c"),

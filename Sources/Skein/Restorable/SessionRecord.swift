@@ -33,6 +33,7 @@ struct SessionRecord {
                     })
             ),
         ])
+        try Unfinished.removeAbandoned(beside: path)
         try AtomicFile.write(line.written + "\n", to: path)
     }
 

@@ -44,6 +44,8 @@ extension TrainingPairs {
     /// `{"prompt":...,"completion":...}` for each pair, in their order.
     static func write(_ pairs: [PromptCompletion], to path: String) throws {
         try TrainingPairs.pairs(pairs).check()
+        // What a killed process left has the user's rows.
+        try Unfinished.removeAbandoned(beside: path)
         try AtomicFile.write(to: path, access: .own) { output in
             for pair in pairs {
                 let line = JSONValue.fields([

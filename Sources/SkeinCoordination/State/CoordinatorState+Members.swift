@@ -54,8 +54,8 @@ extension CoordinatorState {
             if piece.phase == .accepted {
                 let sentence = "the result of \(piece.computedBy) came first"
                 say(.answer(peer, key, .duplicate, sentence))
-            } else if piece.phase == .checking {
-                // If it is this one's, the answer comes when it is checked.
+            } else if isChecked(index, from: members[peer]?.name) {
+                // The answer comes when it is checked.
                 continue
             } else if let doubt = doubt(of: index, from: members[peer]?.name ?? "") {
                 // It was refused while its worker was away. Sent again, it would count as computed twice.
@@ -66,6 +66,10 @@ extension CoordinatorState {
                 grant(index, to: peer, .held)
             }
         }
+    }
+
+    private func isChecked(_ index: Int, from name: String?) -> Bool {
+        open?.histories[index]?.checking.map { $0.name == name } ?? false
     }
 
     private func doubt(of index: Int, from name: String) -> String? {

@@ -30,7 +30,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     package var store: DiskStore { DiskStore(calls: self) }
 
     /// Digits, as those of the system's processes are (`AtomicFile.mark`).
-    package var mark: String { "\(number)3000000000" }
+    package var mark: String { "0\(number)3000000000" }
     package var user: uid_t { Self.owner }
     static let owner: uid_t = 1000
 

@@ -44,7 +44,8 @@ extension TrainingLoop {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
         let found = try newest()
-        if !found.rejected.isEmpty { try checkpoints.settle() }
+        // A person may have moved some away, too.
+        if recorded != nil, store.exists(checkpoints.directory) { try checkpoints.settle() }
         step = found.checkpoint?.state.step ?? 0
         if step > 0 {
             // What was measured goes before what is known without.
@@ -69,9 +70,11 @@ extension TrainingLoop {
             try restoreAdapter(from: checkpoint)
             // A kill may have come between the last checkpoint and its pruning. The best step is
             // the one that this checkpoint names, which the pruning before it has kept.
-            try checkpoints.keepNewest(
-                job.configuration.keepCheckpoints, besides: state.keptStep,
-                and: formerStep(in: checkpoints), through: step)
+            if let former = try formerSteps(in: checkpoints) {
+                try checkpoints.keepNewest(
+                    job.configuration.keepCheckpoints, besides: state.keptStep,
+                    and: former.first, through: step)
+            }
         }
         try report(.resumed(step: step, rejected: found.rejected))
     }
@@ -85,18 +88,19 @@ extension TrainingLoop {
 
     /// The best step before the last one, if a longer run may go back to it: what the checkpoint before
     /// names.
-    private func formerStep(in checkpoints: CheckpointStore) throws -> Int? {
+    ///
+    /// - Returns: none or one; nil: the disk cannot say that now, and no checkpoint may go.
+    private func formerSteps(in checkpoints: CheckpointStore) throws -> [Int]? {
         guard canEndLater, let before = try checkpoints.steps().last(where: { $0 < step }) else {
-            return nil
+            return []
         }
         do {
-            return try Checkpoint.verify(
-                directory: checkpoints.path(ofStep: before), in: directory.store
-            ).keptStep
+            let state = try Checkpoint.verify(
+                directory: checkpoints.path(ofStep: before), in: directory.store)
+            return state.keptStep.map { [$0] } ?? []
         } catch TrainingError.damagedCheckpoint, TrainingError.damagedRecord {
-            return nil
+            return []
         } catch let error as FileError where error.isOfDisk {
-            // As it is, no run goes back to it.
             return nil
         }
     }
@@ -149,15 +153,19 @@ extension TrainingLoop {
             // Then its card, which names the digest with which it was written, must do, if it still does.
             if isThere, isOwn, try !isRefuted() { return }
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
-        } catch FileError.failed(_, let file, EIO) {
+        } catch FileError.failed(_, let file, let code) where FileError.isOfDisk(code) {
             if isThere, isOwn, try !isRefuted() { return }
             throw TrainingError.unreadableCheckpoint(
                 path: directory.checkpoints.path(ofStep: stopping.bestStep),
-                file: FilePath.name(of: file))
+                file: FilePath.name(of: file), code: code)
         }
         if isThere, isOwn {
             let expected = try AdapterFiles.weightsDigest(of: exported(kept))
-            if try directory.adapterDigest() == expected { return }
+            do {
+                if try directory.adapterDigest() == expected { return }
+            } catch let error as FileError where error.isOfDisk {
+                // It is written again, elsewhere on the disk.
+            }
         }
         try writeAdapter(kept, step: stopping.bestStep)
         // One of a later step is there where a process died before its checkpoint.

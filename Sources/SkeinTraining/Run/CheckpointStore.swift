@@ -125,8 +125,9 @@ package struct CheckpointStore: Sendable {
                 return Found(checkpoint: checkpoint, rejected: rejected)
             } catch let error as TrainingError {
                 rejected.append(error)
-            } catch FileError.failed(_, let file, EIO) {
-                throw TrainingError.unreadableCheckpoint(path: path, file: FilePath.name(of: file))
+            } catch FileError.failed(_, let file, let code) where FileError.isOfDisk(code) {
+                throw TrainingError.unreadableCheckpoint(
+                    path: path, file: FilePath.name(of: file), code: code)
             }
         }
         return Found(checkpoint: nil, rejected: rejected)

@@ -205,6 +205,19 @@ struct CoordinatorResultTests {
         #expect(desk.check(2, 0, .doubtful("a NaN"), at: 3).deliveries == ["0 2"])
     }
 
+    @Test("neither is it sent again by who comes back while another's result is checked")
+    func notSentAgainDuringCheck() {
+        var desk = Desk()
+        desk.join(1)
+        desk.join(2)
+        desk.open([1])
+        desk.arrive(1, 0, digest: [9], at: 1)
+        desk.at(1, .left(PeerID(1), .lost("reset")))
+        #expect(desk.check(1, 0, .doubtful("a NaN"), at: 1.5).leases == ["0>2"])
+        desk.arrive(2, 0, digest: [8], at: 2)
+        #expect(desk.join(1, as: 3, held: [0], at: 2.5).answers == ["0 3 refused"])
+    }
+
     @Test("a good result counts although its worker has gone during the check")
     func goneDuringCheck() {
         var desk = Desk()
