@@ -6,23 +6,31 @@ package struct DigestFields {
         append(purpose)
     }
 
-    package mutating func append(_ bytes: [UInt8]) {
+    private mutating func append(raw bytes: UnsafeRawBufferPointer) {
         withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update($0) }
         hash.update(bytes)
     }
 
-    package mutating func append(_ text: String) { append(Array(text.utf8)) }
+    package mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { append(raw: $0) }
+    }
+
+    package mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(raw: UnsafeRawBufferPointer($0)) }
+    }
 
     package mutating func append(_ digest: SHA256.Digest) { append(digest.bytes) }
 
     package mutating func append(_ ids: [Int32]) {
         append(ids.count * 4)
-        let words = ids.map(\.littleEndian)
+        // A key path would be asked for each of them.
+        let words = ids.map { $0.littleEndian }
         words.withUnsafeBytes { hash.update($0) }
     }
 
     package mutating func append(_ number: Int) {
-        withUnsafeBytes(of: Int64(number).littleEndian) { append(Array($0)) }
+        withUnsafeBytes(of: Int64(number).littleEndian) { append(raw: $0) }
     }
 
     package consuming func finish() -> SHA256.Digest { hash.finish() }
