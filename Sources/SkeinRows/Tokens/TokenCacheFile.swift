@@ -91,10 +91,10 @@ enum TokenCacheFile {
             try append(bytes)
         }
         func put(_ words: [UInt32]) throws {
-            try words.map(\.littleEndian).withUnsafeBytes { try put($0) }
+            try words.map { $0.littleEndian }.withUnsafeBytes { try put($0) }
         }
         try (magic + key.digest.bytes).withUnsafeBytes { try put($0) }
-        try header(of: file).words.map(\.littleEndian).withUnsafeBytes { try put($0) }
+        try header(of: file).words.map { $0.littleEndian }.withUnsafeBytes { try put($0) }
         // Numbers, lengths and positions are below 2^31 (`RowLimits.rows`, --max-length).
         var words: [UInt32] = []
         func flush(above limit: Int) throws {
