@@ -19,7 +19,7 @@ struct WorkerBook {
 
     mutating func take(
         _ event: WorkerState.Event, _ directives: [WorkerState.Directive], _ shell: WorkerShell,
-        violate: (String) -> Void
+        mayFail: Bool, violate: (String) -> Void
     ) {
         let mayDrop = note(event, now: shell.now, violate)
         for directive in directives {
@@ -62,7 +62,7 @@ struct WorkerBook {
                 if shell.connection == nil { violate("prepares for no offer") }
             case .askParameters:
                 if shell.connection == nil { violate("asks for parameters without a connection") }
-            case .fail: violate("fails")
+            case .fail: if !mayFail { violate("fails") }
             case .connect, .disconnect, .log, .finish: break
             }
         }

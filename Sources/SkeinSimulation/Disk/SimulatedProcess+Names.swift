@@ -158,6 +158,6 @@ extension SimulatedProcess {
         return .done(disk.faults.bytesLeft ?? 1 << 40)
     }
 
-    /// Nothing else happens meanwhile.
-    package func pause(microseconds: UInt32) {}
+    /// Unless it blocks, nothing else happens meanwhile.
+    package func pause(microseconds: UInt32) { blocks?(.pause(.microseconds(Int(microseconds)))) }
 }
