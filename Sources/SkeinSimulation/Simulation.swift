@@ -80,6 +80,7 @@ package enum Simulation {
         }
         return SimulatedRun(
             seed: scenario.seed, workers: scenario.workers, of: job, poison: poison,
-            faults: scenario.faults, keepsTrace: keepsTrace)
+            faults: scenario.faults,
+            fetched: scenario.fetches ? try FetchedModel.made.get() : nil, keepsTrace: keepsTrace)
     }
 }

@@ -36,7 +36,13 @@ struct SimulationTests {
                 "directory restored", "second coordinator refused", "stranger",
                 "another version refused", "ended by its disk", "bit rot",
                 "reference", "the coordinator's own worker",
-            ], rarely: ["dispute", "lease disputed"])
+                "model fetched", "fetch continued", "fetch interrupted", "fetch waits for its turn",
+            ],
+            rarely: [
+                "dispute", "lease disputed", "fetch without a lock", "worker died at its disk",
+                "worker ended by its disk", "damaged model fetched anew", "bit rot in a cache",
+                "power of a worker lost",
+            ])
     }
 
     @Test("a run with local steps is the same, whatever goes wrong, and lost states are rebuilt")

@@ -26,7 +26,7 @@ extension CoordinatorShell {
     private func pieceReader() -> PieceReader {
         if let pieces { return pieces }
         let desk = desk
-        let reader = PieceReader(identity: identity) { piece, message in
+        let reader = PieceReader(identity: identity, beside: readBeside) { piece, message in
             desk?.post { $0.bring(message, for: piece) }
         }
         pieces = reader

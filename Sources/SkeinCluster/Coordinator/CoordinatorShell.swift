@@ -44,9 +44,13 @@ package final class CoordinatorShell {
     /// What waits for all peers together.
     var backlog: Backlog
     /// Pieces of the model, on their way to workers.
-    var pieceQueue = PieceQueue()
+    package internal(set) var pieceQueue: PieceQueue
+    /// Reads a piece of the model some time later; nil: a thread does.
+    package var readBeside: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
+    /// Whether any worker has fetched the model.
+    package var servesPieces: Bool { pieces != nil }
     /// This shell for other threads; set by its creator.
     package var desk: Confined<CoordinatorShell>?
     /// Connections for which there are descriptors.
@@ -72,6 +76,8 @@ package final class CoordinatorShell {
         self.log = log
         self.randomness = randomness
         start = loop.now
+        pieceQueue = PieceQueue(
+            limit: identity.pieces.memory, pieceBytes: identity.pieces.messageBytes)
         backlog = Backlog(
             ownLimit: Limits.backlogBytes,
             versionLimit: Limits.oldVersionBytes(packedBytes: identity.mostParameterBytes))

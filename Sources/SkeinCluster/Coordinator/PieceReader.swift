@@ -7,23 +7,30 @@ import SkeinCoordination
 /// network's thread has heartbeats to send. What it reads, and when, `PieceQueue` decides.
 final class PieceReader: Sendable {
     private let perform: @Sendable (ModelRequest) -> Void
-    /// nil: the system has refused the thread.
+    /// Performs what it is given elsewhere; nil: the thread does.
+    private let beside: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+    /// nil: the system has refused the thread, or none is wanted.
     private let queue: WorkQueue<ModelRequest>?
 
     /// Starts the thread; `deliver` is called on it with each piece, or nil for one that is
-    /// missing. If the system refuses a thread, `read` calls it.
+    /// missing. If the system refuses a thread, `read` calls it. `beside` is for use without
+    /// threads, as in a simulation.
     init(
-        identity: RunIdentity, deliver: @escaping @Sendable (ModelRequest, EncodedMessage?) -> Void
+        identity: RunIdentity,
+        beside: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
+        deliver: @escaping @Sendable (ModelRequest, EncodedMessage?) -> Void
     ) {
+        self.beside = beside
         perform = { piece in
             let chunk = identity.modelChunk(piece)
             deliver(piece, chunk.map { EncodedMessage(.modelChunk($0)) })
         }
-        queue = WorkQueue("skein-pieces", perform: perform)
+        queue = beside == nil ? WorkQueue("skein-pieces", perform: perform) : nil
     }
 
     /// Queues a piece behind those asked for before.
     func read(_ piece: ModelRequest) {
+        if let beside { return beside { [perform] in perform(piece) } }
         if let queue { queue.give(piece) } else { perform(piece) }
     }
 

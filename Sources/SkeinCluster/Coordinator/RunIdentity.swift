@@ -14,7 +14,22 @@ package struct RunIdentity: Sendable {
     package let mostParameterBytes: Int
     /// The most bytes of a message that rebuilds a state; 0 without local steps.
     package let mostReplayBytes: Int
+    /// What workers are sent of the model at a time.
+    package let pieces: PieceSizes
     private let files: [ModelFiles.SourceFile]
+
+    /// Pieces of the model on their way; smaller only in a simulation.
+    package struct PieceSizes: Sendable {
+        /// The most bytes of one.
+        package var bytes = SkeinCoordination.Limits.modelChunkBytes
+        /// The most bytes of all that are in memory, with the heads of their messages.
+        package var memory = SkeinCoordination.Limits.pieceBytes
+
+        package init() {}
+
+        /// The most bytes of a message with one.
+        package var messageBytes: Int { ModelChunk.headByteCount + bytes }
+    }
 
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     package init(
@@ -30,9 +45,11 @@ package struct RunIdentity: Sendable {
     /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     package init(
         offer: Offer, parameterCount: Int, codec: GradientCodec, local: LocalBounds?,
-        comparesAnswers: Bool = false, files: [ModelFiles.SourceFile] = []
+        comparesAnswers: Bool = false, files: [ModelFiles.SourceFile] = [],
+        pieces: PieceSizes = PieceSizes()
     ) throws {
         try Self.checkSizes(parameterCount: parameterCount, codec: codec, local: local)
+        self.pieces = pieces
         self.offer = offer
         self.files = files
         mostGradientBytes =
@@ -127,7 +144,7 @@ package struct RunIdentity: Sendable {
         else { return nil }
         return files[index].file.withBytes { bytes in
             guard offset < bytes.count else { return nil }
-            let end = min(bytes.count, offset + SkeinCoordination.Limits.modelChunkBytes)
+            let end = min(bytes.count, offset + pieces.bytes)
             let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
             return ModelChunk(file: request.file, offset: request.offset, bytes: Array(piece))
         }

@@ -11,11 +11,17 @@ final class FetchLock {
     private let path: String
     private let calls: any FileCalls
     private let descriptor: Int32
-    private var touched = ContinuousClock.now
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var touched: ContinuousClock.Instant
 
     /// Opens the lock's file, and does not take the lock.
-    init(directory: String, in calls: any FileCalls = SystemCalls()) throws {
+    init(
+        directory: String, in calls: any FileCalls = SystemCalls(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) throws {
         self.directory = directory
+        self.now = now
+        touched = now()
         self.calls = calls
         path = directory + "/.lock"
         descriptor = try calls.openWholly(path, O_RDWR | O_CREAT, mode: 0o644).get("create", path)
@@ -28,7 +34,7 @@ final class FetchLock {
 
     /// Shows others that this process gets on; at most once a second.
     func touch() {
-        let now = ContinuousClock.now
+        let now = self.now()
         guard now - touched >= .seconds(1) else { return }
         touched = now
         // Where it fails, others may fetch the model beside this process: no more than a waste.

@@ -8,7 +8,7 @@ import SkeinTraining
 ///
 /// Runs on a thread of its own; the network's thread hands in the pieces. A file on disk counts
 /// once its SHA-256 is the offer's.
-final class ModelFetch: Sendable {
+package final class ModelFetch: Sendable {
     /// A piece that was asked for.
     private struct Expected: Sendable {
         let request: ModelRequest
@@ -28,13 +28,15 @@ final class ModelFetch: Sendable {
         var isGone = false
     }
 
-    let files: [Offer.ModelFile]
+    private let files: [Offer.ModelFile]
     /// `models/<digest>` in the cache.
-    let directory: String
+    package let directory: String
     private let progress: PreparationProgress
     private let patience: Duration
     private let log: Log
     private let calls: any FileCalls
+    private let time: FetchTime
+    private let pieceBytes: Int
     private let state = Condition(State())
 
     /// Fetches nothing yet.
@@ -46,11 +48,16 @@ final class ModelFetch: Sendable {
     ///   - patience: how long another process of this host that fetches the model may stand still.
     ///   - log: told when it does.
     ///   - calls: of the disk with the cache.
-    init(
+    ///   - time: how it waits.
+    ///   - pieceBytes: what it asks for at a time; fewer only in a simulation.
+    package init(
         offer: Offer, cache: String, progress: PreparationProgress, patience: Duration, log: Log,
-        calls: any FileCalls = SystemCalls()
+        calls: any FileCalls = SystemCalls(), time: FetchTime = .system,
+        pieceBytes: Int = SkeinCoordination.Limits.modelChunkBytes
     ) {
         self.calls = calls
+        self.time = time
+        self.pieceBytes = pieceBytes
         files = offer.modelFiles
         self.progress = progress
         self.patience = patience
@@ -62,7 +69,7 @@ final class ModelFetch: Sendable {
     /// cannot make this worker hold more than its window.
     ///
     /// - Returns: false if it is not that one; then it is dropped.
-    func receive(_ piece: ModelChunk) -> Bool {
+    package func receive(_ piece: ModelChunk) -> Bool {
         state.change { state in
             guard state.expected.first?.isMet(by: piece) == true else { return false }
             state.expected.removeFirst()
@@ -72,8 +79,13 @@ final class ModelFetch: Sendable {
     }
 
     /// The connection is gone; `run` ends with `NodeError.connectionLost`.
-    func cancel() {
+    package func cancel() {
         state.change { $0.isGone = true }
+    }
+
+    /// Pieces that were asked for and are not yet written.
+    package var openPieces: Int {
+        state.change(waking: false) { $0.expected.count + $0.pieces.count }
     }
 
     /// Fetches what is missing.
@@ -84,11 +96,11 @@ final class ModelFetch: Sendable {
     /// - Returns: the path of the model.
     /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelDamaged`;
     ///   `CancellationError` when the model is no longer wanted.
-    func run(
+    package func run(
         request: (ModelRequest) -> Void, report: (UInt64, UInt64) -> Void
     ) throws -> String {
         try AtomicFile.makeDirectory(directory, in: calls)
-        let lock = try FetchLock(directory: directory, in: calls)
+        let lock = try FetchLock(directory: directory, in: calls, now: time.now)
         defer { withExtendedLifetime(lock) {} }
         let isAlone = try waitForTurn(lock)
         for file in files {
@@ -114,12 +126,12 @@ final class ModelFetch: Sendable {
     /// - Returns: whether no other does.
     private func waitForTurn(_ lock: FetchLock) throws -> Bool {
         var wait = FetchWait(patience: patience)
-        let began = ContinuousClock.now
+        let began = time.now()
         defer { progress.waitsForOther = false }
         while try !lock.take() {
             if state.change(waking: false, { $0.isGone }) { throw NodeError.connectionLost }
             progress.waitsForOther = true
-            switch wait.look(at: try lock.sign(), now: ContinuousClock.now - began) {
+            switch wait.look(at: try lock.sign(), now: time.now() - began) {
             case .waits: break
             case .moves(let byteCount):
                 // What another process of this host fetches is progress of this worker, too.
@@ -170,10 +182,9 @@ final class ModelFetch: Sendable {
     ) throws {
         var asked = output.count
         while output.count < file.byteCount {
-            while asked < file.byteCount, asked - output.count < Self.windowBytes {
+            while asked < file.byteCount, asked - output.count < windowBytes {
                 let next = ModelRequest(file: index, offset: asked)
-                let count = min(
-                    UInt64(SkeinCoordination.Limits.modelChunkBytes), file.byteCount - asked)
+                let count = min(UInt64(pieceBytes), file.byteCount - asked)
                 state.change(waking: false) {
                     $0.expected.append(Expected(request: next, byteCount: Int(count)))
                 }
@@ -188,12 +199,14 @@ final class ModelFetch: Sendable {
         try output.finish()
     }
 
-    private static var windowBytes: UInt64 {
-        UInt64(
-            SkeinCoordination.Limits.pieceWindow * SkeinCoordination.Limits.modelChunkBytes)
+    private var windowBytes: UInt64 {
+        UInt64(SkeinCoordination.Limits.pieceWindow * pieceBytes)
     }
 
     private func nextPiece() throws -> ModelChunk {
+        try time.wait? { [state] in
+            state.change(waking: false) { $0.isGone || !$0.pieces.isEmpty }
+        }
         let piece: ModelChunk?? = state.wait { state in
             if state.isGone { return .some(nil) }
             return state.pieces.isEmpty ? nil : .some(state.pieces.removeFirst())

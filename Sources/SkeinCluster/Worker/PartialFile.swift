@@ -30,15 +30,18 @@ final class PartialFile {
         }
     }
 
-    /// Creates an empty file `PATH.PROCESS-RANDOM.part` that no other process writes. It is locked, so
+    /// Creates an empty file `PATH.PROCESS-NUMBER.part` that no other process writes. It is locked, so
     /// that `removeLeftovers` of others leaves it alone as long as this process lives.
     convenience init(ownBeside path: String, in calls: any FileCalls = SystemCalls()) throws {
+        var number = 0
         while true {
-            let random = try SystemRandomness.bytes(4).map { String($0, radix: 16) }.joined()
-            let own = "\(path).\(getpid())-\(random).part"
-            let file = try calls.openWholly(
-                own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode: 0o644
-            ).get("create", own)
+            let own = "\(path).\(calls.mark)-\(String(number, radix: 16)).part"
+            number += 1
+            let opened = try calls.openWholly(
+                own, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode: 0o644)
+            // Another thread of this process may have one.
+            if opened.code == EEXIST { continue }
+            let file = try opened.get("create", own)
             // Another process may take it for a leftover before it is locked; then another is made.
             let lock = try calls.lockWholly(file, LOCK_EX | LOCK_NB)
             if lock.code == nil, calls.isThere(own) {

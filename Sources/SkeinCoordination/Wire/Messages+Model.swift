@@ -85,7 +85,7 @@ extension ModelRequest: WireCodable {
 
 extension ModelChunk: WireCodable {
     /// Bytes before those of the file.
-    static let headByteCount = 4 + 8
+    package static let headByteCount = 4 + 8
 
     init(from reader: inout ByteReader) throws(WireError) {
         file = try reader.integer("file")

@@ -43,6 +43,11 @@ package struct ModelFiles: Sendable {
         package let name: String
         package let file: MappedFile
 
+        package init(name: String, file: MappedFile) {
+            self.name = name
+            self.file = file
+        }
+
         /// SHA-256 of the file; reads every byte.
         package func digest() -> SHA256.Digest { file.withBytes { SHA256.digest(of: $0) } }
     }

@@ -10,7 +10,7 @@ import SkeinTraining
 /// What is known of the bounds.
 enum SimulatedBounds {
     /// How many there are.
-    static let count = 21
+    static let count = 23
 }
 
 extension SimulatedWorker {
@@ -41,7 +41,9 @@ extension SimulatedWorker {
                     ?? model.codec.mostPackedBytes(count: model.count)) + 256
             bound("unsent bytes", connection.pendingBytes, atMost: 4 * threads * result)
             // A part of a message, such as a lease with 400 tokens: whole ones are taken at once.
-            let message = max(whole, shell.engine?.mostReplayBytes ?? 0, 4 * 400 + 256) + 256
+            let piece = cache == nil ? 0 : FetchedModel.pieces.messageBytes
+            let message =
+                max(whole, shell.engine?.mostReplayBytes ?? 0, 4 * 400 + 256, piece) + 256
             bound("received bytes", connection.receivedBytes, atMost: message)
         }
     }
@@ -55,6 +57,7 @@ extension CoordinatorBook {
             world.bound("\(what) of a coordinator", at: "the coordinator", count, atMost: limit)
         }
         let state = shell.state
+        inspectPieces(of: shell)
         // Each worker has a connection, and others before it whose ends have not been reported: while the
         // coordinator is stopped, for up to 6 s, a worker dials again after each 2.5 s of silence.
         bound("peers", shell.peers.count, atMost: 3 * workers)
@@ -78,6 +81,13 @@ extension CoordinatorBook {
         }
     }
 
+    /// What is read of the model and kept for workers.
+    func inspectPieces(of shell: CoordinatorShell) {
+        world.bound(
+            "bytes of pieces of a coordinator", at: "the coordinator", shell.pieceQueue.bytes,
+            atMost: shell.identity.pieces.memory)
+    }
+
     private func inspectBounds(
         of peer: Peer, _ threads: Int, _ round: RoundState, _ shell: CoordinatorShell
     ) {
@@ -98,9 +108,13 @@ extension CoordinatorBook {
             bound(
                 "received bytes", connection.receivedBytes,
                 atMost: max(shell.identity.mostGradientBytes, 1 << 10) + 256)
+            // One that has its model may still have pieces under way.
+            let pieces =
+                shell.servesPieces
+                ? Limits.pieceWindow * (shell.identity.pieces.messageBytes + 64) : 0
             bound(
                 "unsent bytes", connection.pendingBytes,
-                atMost: parameters + 2 * threads * (4 << 10))
+                atMost: parameters + 2 * threads * (4 << 10) + pieces)
         }
     }
 }

@@ -19,7 +19,8 @@ struct WorkerBook {
 
     mutating func take(
         _ event: WorkerState.Event, _ directives: [WorkerState.Directive], _ shell: WorkerShell,
-        wasTakenBack: (WorkKey, _ attempt: UInt32) -> Bool, violate: (String) -> Void
+        mayFail: Bool, wasTakenBack: (WorkKey, _ attempt: UInt32) -> Bool,
+        violate: (String) -> Void
     ) {
         let mayDrop = note(event, now: shell.now, wasTakenBack, violate)
         for directive in directives {
@@ -62,7 +63,7 @@ struct WorkerBook {
                 if shell.connection == nil { violate("prepares for no offer") }
             case .askParameters:
                 if shell.connection == nil { violate("asks for parameters without a connection") }
-            case .fail: violate("fails")
+            case .fail: if !mayFail { violate("fails") }
             case .connect, .disconnect, .log, .finish: break
             }
         }

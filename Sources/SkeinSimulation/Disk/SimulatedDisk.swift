@@ -312,6 +312,18 @@ package final class SimulatedDisk: @unchecked Sendable {
     }
 }
 
+extension SimulatedDisk {
+    /// The death of a process that a fault plans; nil: it is no such fault.
+    static func death(of fault: Fault) -> (count: Int, of: Call)? {
+        guard let call = Call(fault.what) else { return nil }
+        // What is given a name too early is seen between that and what should be before it.
+        if fault.what == .name {
+            return (max(1, fault.number / 2), fault.number % 2 == 0 ? .behindName : .name)
+        }
+        return (max(1, fault.number), call)
+    }
+}
+
 extension SimulatedDisk.Call {
     /// The calls at one of which a fault kills; nil: it is no such fault.
     init?(_ what: Fault.What) {

@@ -158,8 +158,8 @@ extension SimulatedProcess {
         return .done(disk.faults.bytesLeft ?? 1 << 40)
     }
 
-    /// Nothing else happens meanwhile.
-    package func pause(microseconds: UInt32) {}
+    /// Unless it blocks, nothing else happens meanwhile.
+    package func pause(microseconds: UInt32) { blocks?(.pause(.microseconds(Int(microseconds)))) }
 
     /// There is one thread, which may be that of another process in the middle of a call.
     package func inTurn(_ body: () throws -> Void) rethrows { try body() }

@@ -10,6 +10,8 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     private var death: (count: Int, of: SimulatedDisk.Call)?
     private let die: () -> Void
     private var interruption: (count: Int, body: () -> Void)?
+    /// Lets time pass where a call blocks; nil: none does. The process may die meanwhile.
+    var blocks: ((BlockingCall) -> Void)?
     var files: [Int32: OpenFile] = [:]
     package private(set) var isDead = false
     /// Calls that it has made, of each kind.
@@ -69,6 +71,12 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     /// Behind so many further calls that change the disk, `body` comes before the next one is made: it may
     /// use the disk as another process.
     func interrupt(after count: Int, _ body: @escaping () -> Void) { interruption = (count, body) }
+
+    /// A call that takes its time.
+    enum BlockingCall {
+        case flush
+        case pause(Duration)
+    }
 
     enum Effect { case none, change, line, name }
 
@@ -256,6 +264,10 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     }
 
     package func flush(_ descriptor: Int32) throws -> CallResult<Void> {
+        if let blocks {
+            blocks(.flush)
+            if isDead { throw ProcessDied() }
+        }
         let file = files[descriptor]
         try begin(file?.node.isDirectory == true ? .name : file?.appends == true ? .line : .change)
         guard let file else { return .failed(EBADF) }

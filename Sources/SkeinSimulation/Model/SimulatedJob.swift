@@ -54,12 +54,23 @@ final class SimulatedJob: Sendable {
     }
 
     /// The identity of another start; the model's bytes are hashed once.
-    func identity(term: UInt32, start: [UInt8]) throws -> RunIdentity {
+    ///
+    /// - Parameters:
+    ///   - term: of the start.
+    ///   - start: 16 random bytes of it.
+    ///   - fetched: files that its workers fetch as the model; nil: each has one.
+    /// - Returns: what its coordinator offers.
+    /// - Throws: never, for a job that has been made.
+    func identity(
+        term: UInt32, start: [UInt8], fetched: FetchedModel? = nil
+    ) throws -> RunIdentity {
         var offer = identity.offer
         (offer.term, offer.start) = (term, start)
+        if let fetched { offer.modelFiles = fetched.files }
         return try RunIdentity(
             offer: offer, parameterCount: job.shape.layout.count,
-            codec: job.configuration.gradientCodec, local: LocalBounds(job))
+            codec: job.configuration.gradientCodec, local: LocalBounds(job),
+            files: fetched?.sources ?? [], pieces: FetchedModel.pieces)
     }
 
     func model(_ poison: Poison) -> MadeUpModel {

@@ -1,21 +1,6 @@
 import SkeinBasics
 import SkeinTraining
 
-/// What of a disk's faults a run may show, though never in its numbers.
-struct DiskTrouble {
-    /// How many calls had failed when the process was started. If more have, it may end with an error that
-    /// says so, also much later: what was done beside the run is told with the next step.
-    var failuresBefore = 0
-    var isFullUntil = Duration.zero
-    /// What was written is not all there: bits that changed at rest, or power that was lost after flushes
-    /// that did nothing. A run may go back further, or refuse to go on.
-    var isLasting = false
-
-    func explainsError(_ disk: SimulatedDisk) -> Bool {
-        disk.faults.failures > failuresBefore || isLasting
-    }
-}
-
 // What goes wrong with a coordinator, and who else comes.
 extension SimulatedRun {
     /// - Returns: whether there was anything to which it could happen.
@@ -23,13 +8,14 @@ extension SimulatedRun {
         switch fault.who {
         case .worker(let index):
             guard index < workers.count else { return false }
-            guard fault.what == .twin else { return workers[index].suffer(fault) }
-            add(SimulatedWorker(world, index, model: workers[index].model), for: fault.seconds)
+            return suffer(fault, as: workers[index])
         case .stranger:
             if fault.what == .version {
                 let hasToken = fault.number == 0
+                let number = 90 + others.count
                 let other = SimulatedWorker(
-                    world, 90 + others.count, model: simulated.model(poison),
+                    world, number, model: simulated.model(poison),
+                    cache: fetched.map { CacheHost(world, number, $0) },
                     version: hasToken ? "another" : Self.version,
                     token: hasToken ? Self.token : Self.token + [1])
                 add(other, for: fault.seconds)
@@ -50,17 +36,30 @@ extension SimulatedRun {
         world.after(.seconds(seconds)) { worker.end() }
     }
 
+    private func suffer(_ fault: Fault, as worker: SimulatedWorker) -> Bool {
+        switch fault.what {
+        case .twin:
+            let twin = SimulatedWorker(
+                world, worker.index, model: worker.model, cache: worker.cache)
+            add(twin, for: fault.seconds)
+        case .power:
+            guard let cache = worker.cache else { return false }
+            for other in workers + others where other.cache === cache {
+                if other.loop != nil { other.die(for: .seconds(fault.seconds)) }
+            }
+            cache.losePower()
+        case .rot: return worker.cache?.rot() ?? false
+        default: return worker.cache?.sufferAtDisk(fault) == true || worker.suffer(fault)
+        }
+        return true
+    }
+
     private func sufferAsCoordinator(_ fault: Fault) -> Bool {
         if fault.what == .drift {
             host.drift(to: 1 + Double(fault.number) * 1e-6, now: world.now)
             return true
         }
-        if let call = SimulatedDisk.Call(fault.what) {
-            var death = (count: max(1, fault.number), of: call)
-            // What is given a name too early is seen between that and what should be before it.
-            if fault.what == .name {
-                death = (max(1, fault.number / 2), fault.number % 2 == 0 ? .behindName : .name)
-            }
+        if let death = SimulatedDisk.death(of: fault) {
             if let process { process.die(after: death) } else { planned = death }
             return true
         }
@@ -94,34 +93,6 @@ extension SimulatedRun {
         if fault.what == .copy { between.copies = true }
         if fault.what == .restore { between.restores = true }
         if fault.what == .term { between.repeatsTerm = true }
-        return true
-    }
-
-    /// For a while, calls of the disk fail or do only a part.
-    private func sufferAtDisk(_ fault: Fault) -> Bool {
-        let chance = Double(max(1, min(100, fault.number))) / 100
-        let kinds: [DiskFaults.Kind]
-        switch fault.what {
-        case .full:
-            // As if something else had taken all of it.
-            disk.faults.bytesLeft = max(0, fault.number)
-            kinds = []
-        case .unreadable: kinds = [.readError]
-        case .unwritable: kinds = [.writeError, .flushError]
-        case .short: kinds = [.shortRead, .shortWrite, .interruption]
-        case .lie:
-            disk.faults.liesAboutFlushes = true
-            kinds = []
-        default: return false
-        }
-        for kind in kinds { disk.faults.chances[kind] = chance }
-        let end = world.now + .seconds(fault.seconds)
-        if fault.what == .full { trouble.isFullUntil = max(trouble.isFullUntil, end) }
-        world.at(end) { [self] in
-            for kind in kinds { disk.faults.chances[kind] = nil }
-            if world.now >= trouble.isFullUntil { disk.faults.bytesLeft = nil }
-            if fault.what == .lie { disk.faults.liesAboutFlushes = false }
-        }
         return true
     }
 

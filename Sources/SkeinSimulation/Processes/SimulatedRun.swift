@@ -11,7 +11,7 @@ import SkeinTraining
 ///
 /// The coordinator's run is the thread: where it would wait for results, the world goes on. A
 /// coordinator that dies is an error out of that wait, or out of an operation of the disk.
-final class SimulatedRun: @unchecked Sendable {
+final class SimulatedRun: DiskOwner, @unchecked Sendable {
     // Sendable: used on the world's thread alone.
 
     /// That of all processes but strangers.
@@ -28,6 +28,10 @@ final class SimulatedRun: @unchecked Sendable {
     let simulated: SimulatedJob
     let disk: SimulatedDisk
     let poison: SimulatedJob.Poison
+    /// The model that its workers fetch; nil: each has one.
+    let fetched: FetchedModel?
+    /// When the coordinator's disk has read all that it was asked for of the model.
+    private var readsUntil = Duration.zero
     private(set) var workers: [SimulatedWorker] = []
     /// The worker in the coordinator's process (`--local-workers`), in one world of six.
     private(set) var own: SimulatedWorker?
@@ -84,15 +88,23 @@ final class SimulatedRun: @unchecked Sendable {
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
         poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
-        keepsTrace: Bool = false
+        fetched: FetchedModel? = nil, keepsTrace: Bool = false
     ) {
         self.faults = faults
+        self.fetched = fetched
         world = World(seed: seed, keepsTrace: keepsTrace)
         disk = SimulatedDisk(seed: seed)
         self.simulated = simulated
         self.poison = poison
         let model = simulated.model(poison)
-        for index in 0..<count { workers.append(SimulatedWorker(world, index, model: model)) }
+        // In every other world two workers share a host.
+        let hosts = fetched.map { fetched in
+            (0..<count).map { CacheHost(world, $0, fetched) }
+        }
+        for index in 0..<count {
+            let number = seed / 4 % 4 < 2 ? index : index / 2
+            workers.append(SimulatedWorker(world, index, model: model, cache: hosts?[number]))
+        }
         guard seed % 6 == 4 else { return }
         own = SimulatedWorker(world, 99, model: model, host: host, name: WorkerName.own)
         own?.comesBack = false
@@ -234,7 +246,7 @@ final class SimulatedRun: @unchecked Sendable {
         let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
         let identity = try simulated.identity(
             term: directory.nextTerm(first: 100, mark: world.random.next()),
-            start: world.random.bytes(16))
+            start: world.random.bytes(16), fetched: fetched)
         let inbox = RunInbox { [self] isReady in try wait(isReady) }
         self.inbox = inbox
         let counts = ShellCounts()
@@ -296,11 +308,19 @@ final class SimulatedRun: @unchecked Sendable {
         }
         try shell.call { [self] in
             $0.desk = shell
+            $0.readBeside = { [unowned self, unowned loop] in read($0, loop) }
             $0.witness = { [unowned self, unowned shell = $0] in book?.take($0, $1, shell) }
             let name = try NetworkAddress(parsing: Self.address)
             _ = try $0.listen(on: Self.addresses, name: name)
         }
         return shell
+    }
+
+    /// Reads a piece of the model, after those before it.
+    private func read(_ piece: @escaping () -> Void, _ loop: VirtualLoop) {
+        let isSlow = world.seed / 4 % 3 == 0
+        readsUntil = max(readsUntil, world.now) + world.duration(0.001...(isSlow ? 0.4 : 0.04))
+        loop.later(readsUntil - world.now, piece)
     }
 
     private var log: Log {

@@ -17,6 +17,8 @@ final class SimulatedWorker: @unchecked Sendable {
     /// Seconds per token.
     let pace: Double
     let host: VirtualHost
+    /// The disk into which it fetches the model; nil: it has one.
+    let cache: CacheHost?
     var startsAfter = Duration.zero
     /// What it computes it never finishes, until it is started again.
     var hangs = false {
@@ -40,13 +42,22 @@ final class SimulatedWorker: @unchecked Sendable {
     private(set) var loop: VirtualLoop?
     private var shell: Confined<WorkerShell>?
     private var book = WorkerBook()
+    /// The process as its fetch's disk has it.
+    var fetching: SimulatedProcess?
+    /// The death at that disk that is planned, for the next fetch if there is none.
+    var planned: (death: (count: Int, of: SimulatedDisk.Call), away: Duration)?
+    /// Failures of that disk before it was started.
+    var failuresBefore = 0
+    /// Whether it ends with an error of its disk.
+    var isFailing = false
     private var random: SplitMix
 
     init(
         _ world: World, _ index: Int, model: MadeUpModel, host: VirtualHost = VirtualHost(),
-        version: String = SimulatedRun.version, token: [UInt8] = SimulatedRun.token,
-        name: String? = nil
+        cache: CacheHost? = nil, version: String = SimulatedRun.version,
+        token: [UInt8] = SimulatedRun.token, name: String? = nil
     ) {
+        self.cache = cache
         self.world = world
         self.index = index
         self.model = model
@@ -66,6 +77,8 @@ final class SimulatedWorker: @unchecked Sendable {
             world.hung.remove(name)
         }
         book = WorkerBook()
+        isFailing = false
+        failuresBefore = cache?.disk.faults.failures ?? 0
         let loop = VirtualLoop(name, in: world, on: host)
         self.loop = loop
         let randomness = randomness
@@ -95,7 +108,7 @@ final class SimulatedWorker: @unchecked Sendable {
         Randomness { [self] (count) throws(SocketError) in random.bytes(count) }
     }
 
-    private var log: Log {
+    var log: Log {
         Log(to: { [world, name] _, sentence in world.note("\(name): \(sentence)") })
     }
 
@@ -111,7 +124,7 @@ final class SimulatedWorker: @unchecked Sendable {
             if case .rejected = event { world.count("another version refused") }
         } else {
             book.take(
-                event, directives, shell,
+                event, directives, shell, mayFail: mayFail,
                 wasTakenBack: {
                     world.takenBack.contains(TakenBack(name: name, key: $0, attempt: $1))
                 }, violate: { world.violate("\(name): \($0)") })
@@ -119,6 +132,7 @@ final class SimulatedWorker: @unchecked Sendable {
         for directive in directives {
             switch directive {
             case .compute: begun += 1
+            case .fail where mayFail: fail(shell)
             case .finish(let ending):
                 world.note("\(name) ends: \(ending)")
                 let life = life
@@ -132,7 +146,7 @@ final class SimulatedWorker: @unchecked Sendable {
     func inspect() throws {
         guard let shell, let loop, !loop.isDead, !loop.isAsleep else { return }
         try shell.call { [self] shell in
-            if !isForeign, case .failure(let error) = shell.ending.value(within: 0) {
+            if !isForeign, !isFailing, case .failure(let error) = shell.ending.value(within: 0) {
                 world.violate("\(name) has failed: \(error)")
             }
             inspectBounds(of: shell)
@@ -204,13 +218,17 @@ final class SimulatedWorker: @unchecked Sendable {
         case .leave: shell?.post { $0.drain() }
         case .hang:
             hangs = true
+        case .disk, .line, .name:
+            guard cache != nil, let death = SimulatedDisk.death(of: fault) else { return false }
+            planned = (death, .seconds(fault.seconds))
+            if let fetching, !fetching.isDead { fetching.die(after: death) }
         default: return false
         }
         return true
     }
 
     /// The process is gone; another one comes later.
-    private func die(for away: Duration? = nil) {
+    func die(for away: Duration? = nil) {
         life += 1
         end()
         guard comesBack else { return }
@@ -226,6 +244,7 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     func end() {
+        fetching = nil
         loop?.die()
         (loop, shell) = (nil, nil)
     }

@@ -47,14 +47,14 @@ package struct Fault: Sendable, Equatable {
         case twin
         /// A process's clock runs at 1 + `number` / 1,000,000 of the world's from now on.
         case drift
-        /// A coordinator: dies after `number` further calls that concern its disk.
+        /// Dies after `number` further calls that concern its disk; a worker, while it fetches its model.
         case disk
         /// The same, counting steps of files that grow.
         case line
         /// The same at half of `number`, counting steps that give a file or directory another name. If
         /// `number` is even, it dies at the next step behind that one, whatever it is.
         case name
-        /// A coordinator: power fails, which also kills it.
+        /// Power fails, which also kills it; of a worker, at its host, to whose disk it fetches its model.
         case power
         /// A coordinator: is killed; its directory is copied before the next one starts.
         case copy
@@ -62,7 +62,8 @@ package struct Fault: Sendable, Equatable {
         case restore
         /// A coordinator: is killed; the number in OUT/term is again the one before that process's.
         case term
-        /// The disk has room for `number` more bytes, for `seconds`.
+        /// The disk, of a coordinator or of a worker that fetches its model, has room for `number` more bytes,
+        /// for `seconds`.
         case full
         /// For `seconds`, `number` of 100 reads fail.
         case unreadable
@@ -72,7 +73,8 @@ package struct Fault: Sendable, Equatable {
         case short
         /// For `seconds`, the disk only says that it has flushed anything.
         case lie
-        /// A coordinator: is killed; a bit of a file in its directory changes.
+        /// A bit of a file changes: of a coordinator, which is killed, in its directory; of a worker, in the
+        /// cache into which it fetches its model.
         case rot
         /// A second coordinator is started on the same directory.
         case second

@@ -24,6 +24,12 @@ extension Scenario {
         if faults == nil {
             var draw = FaultDraw(random: SplitMix(state: random.next()))
             scenario.faults = draw.faults(workers: scenario.workers)
+            if scenario.fetches {
+                // Drawn apart: what goes wrong in other worlds stays as it was.
+                var draw = FetchDraw(random: SplitMix(state: random.next()))
+                scenario.faults += draw.faults(workers: scenario.workers)
+                scenario.faults.sort { ($0.at, $0.who.text) < ($1.at, $1.who.text) }
+            }
         }
         return scenario
     }

@@ -24,6 +24,9 @@ package struct Scenario: Sendable, Equatable {
         (self.steps, self.faults) = (steps, faults)
     }
 
+    /// Whether its workers fetch the model.
+    var fetches: Bool { seed % 4 == 1 }
+
     /// The command that runs it again, without its faults, which are a file's.
     package var command: String {
         "skein-lab simulate --seeds \(seed)..\(seed) --recipe \(recipe.rawValue) --workers \(workers)"

@@ -1,0 +1,43 @@
+import SkeinBasics
+import SkeinCluster
+import SkeinCoordination
+
+// A worker that fetches its model, and its disk.
+extension SimulatedWorker {
+    /// Whether the disk explains that it ends with an error.
+    var mayFail: Bool {
+        guard let cache else { return false }
+        return cache.disk.faults.failures > failuresBefore || cache.isDoubtful
+            || cache.trouble.isLasting
+    }
+
+    /// The disk as the fetch that begins now has it.
+    func opensCache(_ cache: CacheHost) -> SimulatedProcess {
+        let process = cache.disk.opened(dyingAfter: planned?.death) { [unowned self] in
+            world.count("worker died at its disk")
+            world.note("\(name) is killed while it uses its disk")
+            let away = planned?.away
+            planned = nil
+            die(for: away)
+        }
+        fetching = process
+        return process
+    }
+
+    /// It ends with an error that says why: its user starts it again, when the disk may be better.
+    func fail(_ shell: WorkerShell) {
+        isFailing = true
+        loop?.later(.zero) { [self, unowned shell] in
+            guard case .failure(let error) = shell.ending.value(within: 0) else {
+                return world.violate("\(name) fails without an error")
+            }
+            switch error {
+            case is FileError, NodeError.modelDamaged: break
+            default: world.violate("\(name) ends with \(error)")
+            }
+            world.note("\(name) ends: \(error)")
+            world.count("worker ended by its disk")
+            die()
+        }
+    }
+}
