@@ -124,6 +124,7 @@ package struct Rendezvous: Sendable, Equatable {
             throw FileError.wrongKind(
                 path: path, found: FileKind(mode: status.st_mode), use: .writing)
         }
+        try Unfinished.removeAbandoned(beside: path)
         try AtomicFile.write(line.written + "\n", to: path)
     }
 

@@ -57,6 +57,7 @@ struct MLflowState: Sendable, Equatable, Codable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(self)
+        try Unfinished.removeAbandoned(beside: path)
         try AtomicFile.write(Array(data) + [UInt8(ascii: "\n")], to: path)
     }
 
