@@ -62,7 +62,8 @@ extension CoordinatorBook {
         // coordinator is stopped, for up to 6 s, a worker dials again after each 2.5 s of silence.
         bound("peers", shell.peers.count, atMost: 3 * workers)
         bound("names", state.standings.count, atMost: workers)
-        bound("preparations", state.preparations.count, atMost: workers)
+        // As peers: a worker that comes again prepares beside a connection of it that is silently gone.
+        bound("preparations", state.preparations.count, atMost: 3 * workers)
         // Each connection has up to four, and there is a beat and a tick.
         bound("alarms", loop.alarmCount, atMost: 4 * shell.peers.count + 4)
         guard let round = state.open else { return }
