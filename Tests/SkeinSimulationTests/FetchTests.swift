@@ -6,9 +6,11 @@ import Testing
 @Suite("workers that fetch their model, in one thread")
 struct FetchTests {
     /// Two workers that fetch, and what goes wrong.
-    private func run(_ seed: UInt64, _ faults: [Fault]) throws -> SimulatedRun {
+    private func run(
+        _ seed: UInt64, _ faults: [Fault], of job: SimulatedJob? = nil
+    ) throws -> SimulatedRun {
         let run = SimulatedRun(
-            seed: seed, workers: 2, of: try SimulatedJob.narrow.get(), faults: faults,
+            seed: seed, workers: 2, of: try job ?? SimulatedJob.narrow.get(), faults: faults,
             fetched: try FetchedModel.made.get())
         run.run(limit: .seconds(400))
         #expect(run.violations == [], "seed \(seed)")
@@ -42,6 +44,19 @@ struct FetchTests {
             #expect(run.world.counts["file fetched"] == 2, "seed \(seed)")
         }
         #expect(waits > 20, "\(waits)")
+    }
+
+    @Test("a worker that is stopped while another one fetches the model leaves nothing behind")
+    func stopped() throws {
+        var counts: [String: Int] = [:]
+        // Those in which two share a host and wait for 3 s.
+        for seed in 0..<240 as Range<UInt64> where seed / 4 % 4 == 3 {
+            let stop = Fault(at: 0.9, who: .worker(0), what: .stop, seconds: 14)
+            let run = try run(seed, [stop], of: try SimulatedJob.long.get())
+            counts.merge(run.world.counts) { $0 + $1 }
+        }
+        #expect(counts["fetch without a lock", default: 0] > 10, "\(counts)")
+        #expect(counts["fetch interrupted", default: 0] > 10, "\(counts)")
     }
 
     @Test("a coroutine and its world take turns, and it ends with what it does")

@@ -154,7 +154,11 @@ package final class ModelFetch: Sendable {
         request: (ModelRequest) -> Void, report: (UInt64) -> Void
     ) throws {
         let path = ModelCache.path(of: file, in: directory)
-        if try ModelCache.isIntact(path, file, in: calls, note: note) { return }
+        if try ModelCache.isIntact(path, file, in: calls, note: note) {
+            // A process may have begun it and been stopped, until another one had fetched all of it.
+            if isAlone, calls.isThere(path + ".part") { _ = try calls.unlink(path + ".part") }
+            return
+        }
         let output =
             isAlone
             ? try PartialFile(path: path + ".part", limit: file.byteCount, in: calls)

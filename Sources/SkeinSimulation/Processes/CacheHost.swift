@@ -20,8 +20,8 @@ final class CacheHost: DiskOwner {
     private var fetching: [ObjectIdentifier: SimulatedProcess] = [:]
     /// The one of them that fetches into the usual files.
     private var holder: ObjectIdentifier?
-    /// How many have died that had begun.
-    private var deaths = 0
+    /// How many have ended without the model, or died.
+    private var unfinished = 0
     /// How much of each unfinished file there was when it was last looked at.
     private var parts: [Int: Int] = [:]
     /// Files that were whole, and durable.
@@ -51,9 +51,9 @@ final class CacheHost: DiskOwner {
         fetching[ObjectIdentifier(process)] = process
     }
 
-    func ends(_ process: SimulatedProcess) {
+    func ends(_ process: SimulatedProcess, isDone: Bool) {
         fetching[ObjectIdentifier(process)] = nil
-        if process.isDead { deaths += 1 }
+        if !isDone { unfinished += 1 }
     }
 
     /// A fetch asks for a piece: of a file that is not there, and behind what is there of it.
@@ -88,13 +88,13 @@ final class CacheHost: DiskOwner {
         if !isOwn { parts[index] = size }
     }
 
-    /// What leaves something behind that another one need not clean up.
+    /// What leaves something behind that one which has begun before need not clean up.
     struct Mark: Equatable {
-        fileprivate var deaths: Int
+        fileprivate var unfinished: Int
         fileprivate var failures: Int
     }
 
-    var mark: Mark { Mark(deaths: deaths, failures: disk.faults.failures) }
+    var mark: Mark { Mark(unfinished: unfinished, failures: disk.faults.failures) }
 
     /// A fetch has ended well.
     func isFetched(since before: Mark) {

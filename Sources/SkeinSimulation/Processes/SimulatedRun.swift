@@ -319,7 +319,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     /// Reads a piece of the model, after those before it.
     private func read(_ piece: @escaping () -> Void, _ loop: VirtualLoop) {
         let isSlow = world.seed / 4 % 3 == 0
-        readsUntil = max(readsUntil, world.now) + world.duration(0.001...(isSlow ? 0.4 : 0.04))
+        readsUntil = max(readsUntil, world.now) + world.duration(0.001...(isSlow ? 0.4 : 0.1))
         loop.later(readsUntil - world.now, piece)
     }
 

@@ -79,7 +79,11 @@ final class VirtualFetch: @unchecked Sendable {
             let isStarted = thread.start("skein-fetch") { [self] in
                 let result = Result { try run(request) }
                 process.blocks = nil
-                cache.ends(process)
+                if case .success = result {
+                    cache.ends(process, isDone: true)
+                } else {
+                    cache.ends(process, isDone: false)
+                }
                 // The next one begins where this one was.
                 guard !process.isDead else { return }
                 process.end()

@@ -36,9 +36,10 @@ struct FetchDraw {
         )
         let number = Int.random(in: 1...30, using: &random)
         switch Int.random(in: 0..<20, using: &random) {
-        case 0...2: add(time, who, .disk, away, number)
-        case 3: add(time, who, .line, away, number)
-        case 4: add(time, who, .name, away, 1 + number / 3)
+        // Most of them count from the first fetch on, whenever that is.
+        case 0...2: add(isEarly ? 0.01 : time, who, .disk, away, number)
+        case 3: add(isEarly ? 0.01 : time, who, .line, away, number)
+        case 4: add(isEarly ? 0.01 : time, who, .name, away, 1 + number / 3)
         case 5, 6: add(time, who, .power, away)
         case 7: add(time, who, .full, away, number * 3000)
         case 8: add(time, who, .unreadable, away, 1 + number / 4)
@@ -48,7 +49,7 @@ struct FetchDraw {
             add(time, who, .lie, away)
             add(time + away * random.unit(), who, .power, 0.5)
         case 12: add(time, who, .rot)
-        case 13: add(time, who, .stop, 2 + away)
+        case 13: add(time, who, .stop, 3 + 2 * away)
         case 14: add(time, who, .reset)
         case 15: add(time, who, .cut, away)
         case 16: add(time, who, .twin, 2 * away)
