@@ -50,13 +50,13 @@ struct FetchTests {
     func stopped() throws {
         var counts: [String: Int] = [:]
         // Those in which two share a host and wait for 3 s.
-        for seed in 0..<240 as Range<UInt64> where seed / 4 % 4 == 3 {
+        for seed in 0..<96 as Range<UInt64> where seed / 4 % 4 == 3 {
             let stop = Fault(at: 0.9, who: .worker(0), what: .stop, seconds: 14)
             let run = try run(seed, [stop], of: try SimulatedJob.long.get())
             counts.merge(run.world.counts) { $0 + $1 }
         }
-        #expect(counts["fetch without a lock", default: 0] > 10, "\(counts)")
-        #expect(counts["fetch interrupted", default: 0] > 10, "\(counts)")
+        #expect(counts["fetch without a lock", default: 0] > 4, "\(counts)")
+        #expect(counts["fetch interrupted", default: 0] > 4, "\(counts)")
     }
 
     @Test("a coroutine and its world take turns, and it ends with what it does")
