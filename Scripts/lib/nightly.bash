@@ -43,6 +43,7 @@ entries=(
     "Scripts/check-vllm"
     "Scripts/recovery 50 --seed @"
     "SEED=@ Scripts/soak-serve 10"
+    "SKEIN_TEST_FIRST_SEED=1 Scripts/test --filter SkeinSimulationTests.SimulationTests"
     "Scripts/test-cluster                   # root"
 )
 

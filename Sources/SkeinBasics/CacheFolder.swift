@@ -99,9 +99,10 @@ package struct CacheFolder: Sendable {
         var count = files.count
         var bytes = expected ?? 0
         for file in files where expected == nil || !kept.contains(file.path) { bytes += file.bytes }
-        // What another process is making stays; what a killed one left, `write` has removed.
-        for file in files where !kept.contains(file.path) && !Unfinished.isName(file.path) {
+        for file in files where !kept.contains(file.path) {
             guard count > fileLimit || bytes > byteLimit else { return }
+            // What another process is making stays.
+            if try Unfinished.isHeld(file.path, in: calls) { continue }
             try remove(file.path)
             count -= 1
             bytes -= file.bytes

@@ -81,6 +81,16 @@ package enum Unfinished {
         }
     }
 
+    /// Whether another process, or descriptor, has the lock of something that has an unfinished name.
+    static func isHeld(_ path: String, in calls: any FileCalls) throws -> Bool {
+        guard isName(FilePath.name(of: path)),
+            case .done(let descriptor) = try calls.openWholly(
+                path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+        else { return false }
+        defer { calls.close(descriptor) }
+        return try calls.lockWholly(descriptor, LOCK_EX | LOCK_NB).code == EWOULDBLOCK
+    }
+
     private static func removeIfAbandoned(_ path: String, _ calls: any FileCalls) throws {
         // NFS gives a lock of this kind to who may write; a folder cannot be opened for that.
         var opened = try calls.openWholly(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)

@@ -81,6 +81,7 @@ package enum Simulation {
         return SimulatedRun(
             seed: scenario.seed, workers: scenario.workers, of: job, poison: poison,
             faults: scenario.faults,
-            fetched: scenario.fetches ? try FetchedModel.made.get() : nil, keepsTrace: keepsTrace)
+            fetched: scenario.fetches ? try FetchedModel.made.get() : nil,
+            computes: scenario.computes, keepsTrace: keepsTrace)
     }
 }

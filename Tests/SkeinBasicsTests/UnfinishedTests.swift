@@ -14,24 +14,25 @@ struct UnfinishedTests {
         try TestPaths.withTemporaryDirectory { directory in
             // A person's copy may have a number or a date behind its name.
             let others = [
-                "a", "a.tmp-", "a.tmp-7x", "ab.tmp-72147483648", "a.tmp", "b.tmp-72147483648",
-                "a.tmp-7", "a.tmp-20261130", "a.tmp-72147483647", "a.tmp-2147483648",
+                "a", "a.tmp-", "a.tmp-7x", "ab.tmp-072147483648", "a.tmp", "b.tmp-072147483648",
+                "a.tmp-1793000000000", "a.tmp-02147483648",
+                "a.tmp-7", "a.tmp-20261130", "a.tmp-072147483647", "a.tmp-2147483648",
             ]
-            for name in others + ["a.tmp-12147483648", "a.tmp-24294967295"] {
+            for name in others + ["a.tmp-012147483648", "a.tmp-024294967295"] {
                 try AtomicFile.write("x", to: directory + "/" + name)
             }
-            try AtomicFile.makeDirectory(directory + "/a.tmp-33000000000/inner")
-            try AtomicFile.write("x", to: directory + "/a.tmp-33000000000/inner/file")
-            #expect(symlink(directory + "/a", directory + "/a.tmp-43000000000") == 0)
-            let held = open(directory + "/a.tmp-24294967295", O_RDONLY | O_CLOEXEC)
+            try AtomicFile.makeDirectory(directory + "/a.tmp-033000000000/inner")
+            try AtomicFile.write("x", to: directory + "/a.tmp-033000000000/inner/file")
+            #expect(symlink(directory + "/a", directory + "/a.tmp-043000000000") == 0)
+            let held = open(directory + "/a.tmp-024294967295", O_RDONLY | O_CLOEXEC)
             #expect(held >= 0 && flock(held, LOCK_EX) == 0)
             try Unfinished.removeAbandoned(beside: directory + "/a")
             #expect(
                 try names(directory)
-                    == (others + ["a.tmp-24294967295", "a.tmp-43000000000"]).sorted())
+                    == (others + ["a.tmp-024294967295", "a.tmp-043000000000"]).sorted())
             close(held)
             try Unfinished.removeAbandoned(beside: directory + "/a")
-            #expect(try names(directory) == (others + ["a.tmp-43000000000"]).sorted())
+            #expect(try names(directory) == (others + ["a.tmp-043000000000"]).sorted())
         }
     }
 

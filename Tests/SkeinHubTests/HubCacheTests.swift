@@ -44,7 +44,7 @@ struct HubCacheTests {
             try AtomicFile.makeDirectory(repository + "/.skein")
             try AtomicFile.makeDirectory(repository + "/refs")
             #expect(symlink("../../blobs/" + etag, repository + "/.skein/link-0-" + etag) == 0)
-            try AtomicFile.write("half", to: repository + "/refs/main.tmp-72147483648")
+            try AtomicFile.write("half", to: repository + "/refs/main.tmp-072147483648")
             try add(["config.json"], to: cache)
             #expect(try DiskStore().names(in: cache.snapshot(Self.commit)) == ["config.json"])
             #expect(try DiskStore().names(in: repository + "/.skein") == [])

@@ -92,15 +92,21 @@ final class CacheHost: DiskOwner {
     struct Mark: Equatable {
         fileprivate var unfinished: Int
         fileprivate var failures: Int
+        fileprivate var rots: Int
     }
 
-    var mark: Mark { Mark(unfinished: unfinished, failures: disk.faults.failures) }
+    var mark: Mark {
+        Mark(
+            unfinished: unfinished, failures: disk.faults.failures,
+            rots: disk.faults.counts[.rot, default: 0])
+    }
 
     /// A fetch has ended well.
     func isFetched(since before: Mark) {
         world.count("model fetched")
         for index in model.files.indices where !isWhole(index) {
-            if !isDoubtful {
+            // It was hashed in this fetch: only what has rotted since then explains it.
+            if before.rots == mark.rots {
                 world.violate("\(name): \(model.path(index, in: directory)) is another one")
             }
             return

@@ -33,7 +33,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     /// When the coordinator's disk has read all that it was asked for of the model.
     private var readsUntil = Duration.zero
     private(set) var workers: [SimulatedWorker] = []
-    /// The worker in the coordinator's process (`--local-workers`), in one world of six.
+    /// The worker in the coordinator's process (`--local-workers`).
     private(set) var own: SimulatedWorker?
     private let faults: [Fault]
     /// Those of the faults that found something to happen to.
@@ -84,11 +84,12 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         var repeatsTerm = false
     }
 
-    /// A run that has not begun; `faults` are in the order of their times.
+    /// A run that has not begun; `faults` are in the order of their times. `computes`: the coordinator has a
+    /// worker of its own.
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
         poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
-        fetched: FetchedModel? = nil, keepsTrace: Bool = false
+        fetched: FetchedModel? = nil, computes: Bool = false, keepsTrace: Bool = false
     ) {
         self.faults = faults
         self.fetched = fetched
@@ -105,7 +106,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
             let number = seed / 4 % 4 < 2 ? index : index / 2
             workers.append(SimulatedWorker(world, index, model: model, cache: hosts?[number]))
         }
-        guard seed % 6 == 4 else { return }
+        guard computes else { return }
         own = SimulatedWorker(world, 99, model: model, host: host, name: WorkerName.own)
         own?.comesBack = false
     }

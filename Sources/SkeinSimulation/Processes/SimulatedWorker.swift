@@ -35,7 +35,7 @@ final class SimulatedWorker: @unchecked Sendable {
     /// The version that it says it has; none but the run's is let in.
     private let version: String
     private let token: [UInt8]
-    /// Of the coordinator's own worker; nil: each process draws one.
+    /// What the coordinator knows its own worker by; nil: each process draws one.
     var incarnation: [UInt8]?
     private(set) var begun = 0
     private(set) var life = 0

@@ -26,6 +26,8 @@ package struct Scenario: Sendable, Equatable {
 
     /// Whether its workers fetch the model.
     var fetches: Bool { seed % 4 == 1 }
+    /// Whether the coordinator has a worker of its own; apart from what the seed's low digits choose.
+    var computes: Bool { seed / 16 % 6 == 4 }
 
     /// The command that runs it again, without its faults, which are a file's.
     package var command: String {
