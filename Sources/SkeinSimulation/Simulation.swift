@@ -82,6 +82,7 @@ package enum Simulation {
             seed: scenario.seed, workers: scenario.workers, of: job, poison: poison,
             faults: scenario.faults,
             fetched: scenario.fetches ? try FetchedModel.made.get() : nil,
-            computes: scenario.computes, keepsTrace: keepsTrace)
+            keepsFeatures: scenario.keepsFeatures, computes: scenario.computes,
+            keepsTrace: keepsTrace)
     }
 }

@@ -22,7 +22,7 @@ package final class WorkerShell {
     package internal(set) var connection: Connection?
     var handshake: WorkerHandshake?
     /// The current connection's offer.
-    var offer: Offer?
+    package internal(set) var offer: Offer?
     var loading: (any EngineLoading)?
     package internal(set) var engine: (any LeaseEngine)?
     /// Leases not yet forgotten.

@@ -69,7 +69,7 @@ struct CoordinatorBook {
         for directive in directives {
             world.note("\(directive)")
             count(directive)
-            obey(directive)
+            obey(directive, shell)
         }
         if directives.contains(where: { if case .log = $0 { true } else { false } }) {
             notePauses(shell.state)
@@ -169,7 +169,9 @@ struct CoordinatorBook {
 
     // MARK: What is directed
 
-    private mutating func obey(_ directive: CoordinatorState.Directive) {
+    private mutating func obey(
+        _ directive: CoordinatorState.Directive, _ shell: CoordinatorShell
+    ) {
         switch directive {
         case .lease(let peer, let key, let attempt, let reason):
             lease(peer, key, reason)
@@ -182,7 +184,10 @@ struct CoordinatorBook {
             }
             leases[peer]?.removeAll { $0 == key }
             if let name = names[peer], let attempt = attempts[Place(peer: peer, key: key)] {
-                world.takenBack.insert(TakenBack(name: name, key: key, attempt: attempt))
+                world.takenBack.insert(
+                    TakenBack(
+                        start: shell.identity.offer.start, name: name, key: key,
+                        attempt: attempt))
             }
         case .replay(let peer, let key):
             known(peer, directive)

@@ -10,7 +10,7 @@ import SkeinTraining
 /// What is known of the bounds.
 enum SimulatedBounds {
     /// How many there are.
-    static let count = 23
+    static let count = 24
 }
 
 extension SimulatedWorker {

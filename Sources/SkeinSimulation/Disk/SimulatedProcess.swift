@@ -76,6 +76,8 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     enum BlockingCall {
         case flush
         case pause(Duration)
+        /// Reads or writes at a place of a file.
+        case transfer
     }
 
     enum Effect { case none, change, line, name }
@@ -185,6 +187,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     package func read(
         _ descriptor: Int32, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws -> CallResult<Int> {
+        blocks?(.transfer)
         try begin()
         if offset < 0 { return .failed(EINVAL) }
         guard let file = files[descriptor], file.reads else { return .failed(EBADF) }
@@ -223,6 +226,7 @@ package final class SimulatedProcess: FileCalls, @unchecked Sendable {
     package func write(
         _ descriptor: Int32, at offset: Int, _ bytes: UnsafeRawBufferPointer
     ) throws -> CallResult<Int> {
+        blocks?(.transfer)
         let file = files[descriptor]
         if offset < 0 { return .failed(EINVAL) }
         // So does Linux.

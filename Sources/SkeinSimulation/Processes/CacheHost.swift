@@ -4,7 +4,7 @@ import SkeinCoordination
 
 /// The disk of a machine whose workers have no model, and what is known of the cache on it into which they
 /// fetch one.
-final class CacheHost: DiskOwner {
+final class CacheHost: WorkerStorage {
     static let path = "/cache"
 
     let world: World
@@ -137,7 +137,6 @@ final class CacheHost: DiskOwner {
 
     // MARK: Faults
 
-    /// No process may use it.
     func losePower() {
         world.count("power of a worker lost")
         disk.losePower()

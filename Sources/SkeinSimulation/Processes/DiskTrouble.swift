@@ -22,6 +22,16 @@ protocol DiskOwner: AnyObject {
     var trouble: DiskTrouble { get set }
 }
 
+/// The disk of a machine with workers.
+protocol WorkerStorage: DiskOwner {
+    /// No process may use it.
+    func losePower()
+    /// A bit at rest changes.
+    ///
+    /// - Returns: false if nothing is there.
+    func rot() -> Bool
+}
+
 extension DiskOwner {
     /// For a while, calls of the disk fail or do only a part.
     func sufferAtDisk(_ fault: Fault) -> Bool {

@@ -40,16 +40,17 @@ extension SimulatedRun {
         switch fault.what {
         case .twin:
             let twin = SimulatedWorker(
-                world, worker.index, model: worker.model, cache: worker.cache)
+                world, worker.index, model: worker.model, cache: worker.cache,
+                features: worker.featureHost)
             add(twin, for: fault.seconds)
         case .power:
-            guard let cache = worker.cache else { return false }
-            for other in workers + others where other.cache === cache {
+            guard let storage = worker.storage else { return false }
+            for other in workers + others where other.storage === storage {
                 if other.loop != nil { other.die(for: .seconds(fault.seconds)) }
             }
-            cache.losePower()
-        case .rot: return worker.cache?.rot() ?? false
-        default: return worker.cache?.sufferAtDisk(fault) == true || worker.suffer(fault)
+            storage.losePower()
+        case .rot: return worker.storage?.rot() ?? false
+        default: return worker.storage?.sufferAtDisk(fault) == true || worker.suffer(fault)
         }
         return true
     }

@@ -89,7 +89,8 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
         poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
-        fetched: FetchedModel? = nil, computes: Bool = false, keepsTrace: Bool = false
+        fetched: FetchedModel? = nil, keepsFeatures: Bool = false, computes: Bool = false,
+        keepsTrace: Bool = false
     ) {
         self.faults = faults
         self.fetched = fetched
@@ -102,9 +103,13 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         let hosts = fetched.map { fetched in
             (0..<count).map { CacheHost(world, $0, fetched) }
         }
+        let featureHosts = keepsFeatures ? (0..<count).map { FeatureHost(world, $0) } : nil
         for index in 0..<count {
             let number = seed / 4 % 4 < 2 ? index : index / 2
-            workers.append(SimulatedWorker(world, index, model: model, cache: hosts?[number]))
+            workers.append(
+                SimulatedWorker(
+                    world, index, model: model, cache: hosts?[number],
+                    features: featureHosts?[number]))
         }
         guard computes else { return }
         own = SimulatedWorker(world, 99, model: model, host: host, name: WorkerName.own)

@@ -2,8 +2,11 @@ import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
 
-// A worker that fetches its model, and its disk.
+// A worker's disk, into which it fetches its model or on which it keeps features.
 extension SimulatedWorker {
+    /// nil: it has none that could fail.
+    var storage: (any WorkerStorage)? { cache ?? featureHost }
+
     /// Whether the disk explains that it ends with an error.
     var mayFail: Bool {
         guard let cache else { return false }
@@ -11,16 +14,16 @@ extension SimulatedWorker {
             || cache.trouble.isLasting
     }
 
-    /// The disk as the fetch that begins now has it.
-    func opensCache(_ cache: CacheHost) -> SimulatedProcess {
-        let process = cache.disk.opened(dyingAfter: planned?.death) { [unowned self] in
+    /// The disk as the process has it, or a fetch that begins now.
+    func opens(_ disk: SimulatedDisk) -> SimulatedProcess {
+        let process = disk.opened(dyingAfter: planned?.death) { [unowned self] in
             world.count("worker died at its disk")
             world.note("\(name) is killed while it uses its disk")
             let away = planned?.away
             planned = nil
             die(for: away)
         }
-        fetching = process
+        usingDisk = process
         return process
     }
 

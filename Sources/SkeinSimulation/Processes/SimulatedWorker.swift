@@ -19,6 +19,9 @@ final class SimulatedWorker: @unchecked Sendable {
     let host: VirtualHost
     /// The disk into which it fetches the model; nil: it has one.
     let cache: CacheHost?
+    /// The disk on which it keeps features; nil: it keeps none.
+    let featureHost: FeatureHost?
+    private(set) var features: VirtualFeatures?
     var startsAfter = Duration.zero
     /// What it computes it never finishes, until it is started again.
     var hangs = false {
@@ -42,8 +45,8 @@ final class SimulatedWorker: @unchecked Sendable {
     private(set) var loop: VirtualLoop?
     private var shell: Confined<WorkerShell>?
     private var book = WorkerBook()
-    /// The process as its fetch's disk has it.
-    var fetching: SimulatedProcess?
+    /// The process, or its fetch, as its disk has it.
+    var usingDisk: SimulatedProcess?
     /// The death at that disk that is planned, for the next fetch if there is none.
     var planned: (death: (count: Int, of: SimulatedDisk.Call), away: Duration)?
     /// Failures of that disk before it was started.
@@ -54,10 +57,12 @@ final class SimulatedWorker: @unchecked Sendable {
 
     init(
         _ world: World, _ index: Int, model: MadeUpModel, host: VirtualHost = VirtualHost(),
-        cache: CacheHost? = nil, version: String = SimulatedRun.version,
+        cache: CacheHost? = nil, features: FeatureHost? = nil,
+        version: String = SimulatedRun.version,
         token: [UInt8] = SimulatedRun.token, name: String? = nil
     ) {
         self.cache = cache
+        featureHost = features
         self.world = world
         self.index = index
         self.model = model
@@ -81,6 +86,7 @@ final class SimulatedWorker: @unchecked Sendable {
         failuresBefore = cache?.disk.faults.failures ?? 0
         let loop = VirtualLoop(name, in: world, on: host)
         self.loop = loop
+        features = featureHost.map { VirtualFeatures($0, self, loop) }
         let randomness = randomness
         var options = WorkerOptions(
             coordinator: SimulatedRun.address, token: token, threads: threads, name: name,
@@ -126,7 +132,9 @@ final class SimulatedWorker: @unchecked Sendable {
             book.take(
                 event, directives, shell, mayFail: mayFail,
                 wasTakenBack: {
-                    world.takenBack.contains(TakenBack(name: name, key: $0, attempt: $1))
+                    world.takenBack.contains(
+                        TakenBack(
+                            start: shell.offer?.start ?? [], name: name, key: $0, attempt: $1))
                 }, violate: { world.violate("\(name): \($0)") })
         }
         for directive in directives {
@@ -219,9 +227,9 @@ final class SimulatedWorker: @unchecked Sendable {
         case .hang:
             hangs = true
         case .disk, .line, .name:
-            guard cache != nil, let death = SimulatedDisk.death(of: fault) else { return false }
+            guard storage != nil, let death = SimulatedDisk.death(of: fault) else { return false }
             planned = (death, .seconds(fault.seconds))
-            if let fetching, !fetching.isDead { fetching.die(after: death) }
+            if let usingDisk, !usingDisk.isDead { usingDisk.die(after: death) }
         default: return false
         }
         return true
@@ -244,8 +252,9 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     func end() {
-        fetching = nil
+        usingDisk = nil
         loop?.die()
+        features = nil
         (loop, shell) = (nil, nil)
     }
 }

@@ -193,13 +193,21 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             guard job.progress.layersDone == Self.layers else {
                 return goOn(job, values, each: seconds, ended)
             }
-            let result =
-                if case .local(let steps) = job.lease.work {
-                    localResult(of: job.lease, steps, values)
-                } else {
-                    model.result(of: job.lease, parameters: Array(values.prefix(model.count)))
-                }
-            ended(.success(worker.spoiled(result)))
+            guard let features = worker.features else { return finish(job, values, ended) }
+            features.use(job.lease.rows.map(\.ids)) { [self] in finish(job, values, ended) }
         }
+    }
+
+    private func finish(
+        _ job: LeaseJob, _ values: [Float],
+        _ ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
+    ) {
+        let result =
+            if case .local(let steps) = job.lease.work {
+                localResult(of: job.lease, steps, values)
+            } else {
+                model.result(of: job.lease, parameters: Array(values.prefix(model.count)))
+            }
+        ended(.success(worker.spoiled(result)))
     }
 }

@@ -24,7 +24,7 @@ final class VirtualFetch: @unchecked Sendable {
         self.loop = loop
         let thread = VirtualThread(of: loop)
         self.thread = thread
-        let process = worker.opensCache(cache)
+        let process = worker.opens(cache.disk)
         self.process = process
         fetch = ModelFetch(
             offer: offer, cache: CacheHost.path, progress: progress, patience: cache.patience,
@@ -43,6 +43,7 @@ final class VirtualFetch: @unchecked Sendable {
             if !hasWaited { world.count("fetch waits for its turn") }
             hasWaited = true
             thread.sleep(time)
+        case .transfer: break
         }
     }
 

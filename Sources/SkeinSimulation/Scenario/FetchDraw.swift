@@ -1,4 +1,5 @@
-/// Draws what goes wrong while workers fetch their model, which most do in the first seconds.
+/// Draws what goes wrong with the disks of workers, to which they fetch their model, which most do in the
+/// first seconds, or on which they keep features.
 struct FetchDraw {
     var random: SplitMix
     private var found: [Fault] = []

@@ -24,7 +24,7 @@ extension Scenario {
         if faults == nil {
             var draw = FaultDraw(random: SplitMix(state: random.next()))
             scenario.faults = draw.faults(workers: scenario.workers)
-            if scenario.fetches {
+            if scenario.fetches || scenario.keepsFeatures {
                 // Drawn apart: what goes wrong in other worlds stays as it was.
                 var draw = FetchDraw(random: SplitMix(state: random.next()))
                 scenario.faults += draw.faults(workers: scenario.workers)

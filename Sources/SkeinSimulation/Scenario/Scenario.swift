@@ -26,6 +26,8 @@ package struct Scenario: Sendable, Equatable {
 
     /// Whether its workers fetch the model.
     var fetches: Bool { seed % 4 == 1 }
+    /// Whether its workers keep features; none of these fetches.
+    var keepsFeatures: Bool { seed % 8 == 7 }
     /// Whether the coordinator has a worker of its own; apart from what the seed's low digits choose.
     var computes: Bool { seed / 16 % 6 == 4 }
 

@@ -3,6 +3,8 @@ import SkeinCoordination
 
 /// A lease that a coordinator has taken back.
 struct TakenBack: Hashable {
+    /// The coordinator's: keys and attempts begin anew with it.
+    var start: [UInt8]
     /// The worker's.
     var name: String
     var key: WorkKey

@@ -25,7 +25,7 @@ package struct FeatureKey: Sendable, Equatable {
     ///   - frozenLayers: blocks that the features have gone through.
     ///   - width: numbers of a token.
     ///   - isRounded: whether they are rounded to bf16.
-    init(
+    package init(
         modelDigest: String, fingerprint: String, frozenLayers: Int, width: Int,
         isRounded: Bool
     ) {

@@ -2,11 +2,11 @@ import SkeinBasics
 import SkeinRows
 
 /// A row's tokens by their SHA-256, as the index has them.
-struct FeatureName: Hashable, Sendable {
+package struct FeatureName: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// - Parameter tokens: that are read.
-    init(_ tokens: ArraySlice<Int32>) {
+    package init(_ tokens: ArraySlice<Int32>) {
         let digest = tokens.withUnsafeBytes { SHA256.digest(of: $0) }
         words = digest.bytes.withUnsafeBytes { Self.words($0) }
     }
@@ -23,9 +23,11 @@ struct FeatureName: Hashable, Sendable {
         return (word(0), word(1), word(2), word(3))
     }
 
-    static func == (left: FeatureName, right: FeatureName) -> Bool { left.words == right.words }
+    package static func == (left: FeatureName, right: FeatureName) -> Bool {
+        left.words == right.words
+    }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         // All of it: the name of a damaged record is whatever stands there.
         hasher.combine(words.0)
         hasher.combine(words.1)

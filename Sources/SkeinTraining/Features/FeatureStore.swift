@@ -91,7 +91,7 @@ package final class FeatureStore: Sendable {
     // MARK: Reading
 
     /// Whether a row is there, as far as the index knows.
-    func has(_ name: FeatureName) -> Bool { state.withLock { $0.places[name] != nil } }
+    package func has(_ name: FeatureName) -> Bool { state.withLock { $0.places[name] != nil } }
 
     /// Reads a row's features.
     ///
@@ -100,7 +100,7 @@ package final class FeatureStore: Sendable {
     ///   - tokens: how many they are.
     ///   - features: [tokens, width], overwritten.
     /// - Returns: false if they are not there.
-    func read(
+    package func read(
         _ name: FeatureName, tokens: Int, into features: UnsafeMutablePointer<Float>
     ) -> Bool {
         let place = state.withLock { state in
@@ -150,7 +150,7 @@ package final class FeatureStore: Sendable {
     /// Forgets all rows: they are those of other data.
     ///
     /// - Throws: `FileError`.
-    func beginAnew() throws {
+    package func beginAnew() throws {
         try writing.withLock { canWrite in
             _ = try file.locked { try file.write(Self.magic + key.digest.bytes, at: 0) }
             state.withLock { catchUp(&$0) }
@@ -165,7 +165,7 @@ package final class FeatureStore: Sendable {
     ///   - name: of its tokens.
     ///   - tokens: how many they are.
     ///   - features: [tokens, width].
-    func keep(_ name: FeatureName, tokens: Int, _ features: UnsafePointer<Float>) {
+    package func keep(_ name: FeatureName, tokens: Int, _ features: UnsafePointer<Float>) {
         guard writing.withLock({ $0 }), !has(name) else { return }
         // Before others are locked out: a long row's hash takes a while.
         let record = FeatureRecord(name: name, tokens: tokens).packed(features, key)
