@@ -37,14 +37,14 @@ struct SimulationTests {
                 "another version refused", "ended by its disk", "bit rot",
                 "reference", "the coordinator's own worker",
                 "model fetched", "fetch continued", "fetch interrupted", "fetch waits for its turn",
-                "features kept", "features used again", "features wait for another process",
+                "features kept", "features used again",
             ],
             rarely: [
                 "dispute", "lease disputed", "fetch without a lock", "worker died at its disk",
                 "worker ended by its disk", "damaged model fetched anew", "bit rot in a cache",
                 "power of a worker lost", "features damaged", "features full",
                 "features not written",
-                "features begun anew", "bit rot in features",
+                "features begun anew", "bit rot in features", "features wait for another process",
             ])
     }
 

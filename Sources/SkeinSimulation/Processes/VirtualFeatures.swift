@@ -38,7 +38,7 @@ final class VirtualFeatures: @unchecked Sendable {
             world.count("features wait for another process")
             thread?.sleep(time)
         case .transfer:
-            if world.random.happens(0.1) { thread?.sleep(world.duration(0.0001...0.005)) }
+            if world.random.happens(0.25) { thread?.sleep(world.duration(0.0001...0.005)) }
         }
     }
 
