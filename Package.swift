@@ -208,7 +208,7 @@ let package = Package(
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
                 "SkeinCoordination", "SkeinNetwork", "SkeinRows", "SkeinJSON", "SkeinCluster",
-                "SkeinTestSupport",
+                "SkeinLaunch", "SkeinTestSupport",
             ]),
         room(
             "",

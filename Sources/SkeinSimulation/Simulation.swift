@@ -83,6 +83,7 @@ package enum Simulation {
             faults: scenario.faults,
             fetched: scenario.fetches ? try FetchedModel.made.get() : nil,
             keepsFeatures: scenario.keepsFeatures, computes: scenario.computes,
+            launches: scenario.launches,
             keepsTrace: keepsTrace)
     }
 }

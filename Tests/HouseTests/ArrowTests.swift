@@ -32,7 +32,7 @@ struct ArrowTests {
         // Nothing that ships knows it.
         "Simulation": [
             "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Network",
-            "Rows", "JSON", "Cluster", "TestSupport",
+            "Rows", "JSON", "Cluster", "Launch", "TestSupport",
         ],
         // Neither these three know how training goes, nor does it know them.
         "Inference": ["Basics", "Tensors", "Models", "Text", "Grammar", "JSON", "Formats"],

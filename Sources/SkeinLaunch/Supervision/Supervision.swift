@@ -9,7 +9,7 @@ import SkeinBasics
 /// may be rebooting or without network, and return in hours.
 /// A coordinator's end that a restart would repeat ends the launch; its workers follow.
 package struct Supervision: Sendable {
-    enum Member: Hashable, Sendable {
+    package enum Member: Hashable, Sendable {
         case coordinator
         /// From 0.
         case worker(Int)
@@ -17,7 +17,7 @@ package struct Supervision: Sendable {
 
     package typealias Ending = ChildProcess.Ending
 
-    enum Event: Sendable, Equatable {
+    package enum Event: Sendable, Equatable {
         case began
         /// The coordinator listens.
         case listening
@@ -32,7 +32,7 @@ package struct Supervision: Sendable {
         case tick
     }
 
-    enum Action: Sendable, Equatable {
+    package enum Action: Sendable, Equatable {
         /// `again`: not for the first time, so a coordinator must resume.
         case start(Member, again: Bool)
         /// SIGTERM: asks it to end in good order.
@@ -45,7 +45,7 @@ package struct Supervision: Sendable {
     }
 
     /// What a person is told.
-    enum Notice: Sendable, Equatable {
+    package enum Notice: Sendable, Equatable {
         /// `limit`: how many restarts it gets; nil: any number.
         case restarting(Member, Ending, after: Duration, count: Int, limit: Int?)
         case givingUp(Member, Ending)
@@ -70,9 +70,9 @@ package struct Supervision: Sendable {
     /// A child that has been up for this long when a step is done works well.
     static let settled = Duration.seconds(5)
     /// How long workers may take to leave by themselves once there is no coordinator.
-    static let farewell = Duration.seconds(5)
+    package static let farewell = Duration.seconds(5)
     /// How long they may take after SIGTERM.
-    static let grace = Duration.seconds(10)
+    package static let grace = Duration.seconds(10)
 
     enum State: Sendable, Equatable {
         case notStarted
@@ -107,7 +107,7 @@ package struct Supervision: Sendable {
     /// Whether the coordinator's own process computes, so that a run needs no workers.
     let computesLocally: Bool
 
-    init(workerCount: Int, computesLocally: Bool) {
+    package init(workerCount: Int, computesLocally: Bool) {
         workers = Array(repeating: Record(), count: workerCount)
         self.computesLocally = computesLocally
     }
@@ -118,7 +118,7 @@ package struct Supervision: Sendable {
     ///   - event: what happened.
     ///   - now: the time since the launch began.
     /// - Returns: actions, in order.
-    mutating func handle(_ event: Event, now: Duration) -> [Action] {
+    package mutating func handle(_ event: Event, now: Duration) -> [Action] {
         var actions: [Action] = []
         switch event {
         case .began:

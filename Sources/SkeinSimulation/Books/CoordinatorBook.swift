@@ -69,7 +69,7 @@ struct CoordinatorBook {
         for directive in directives {
             world.note("\(directive)")
             count(directive)
-            obey(directive, shell)
+            obey(directive, shell.identity.offer.start)
         }
         if directives.contains(where: { if case .log = $0 { true } else { false } }) {
             notePauses(shell.state)
@@ -170,7 +170,7 @@ struct CoordinatorBook {
     // MARK: What is directed
 
     private mutating func obey(
-        _ directive: CoordinatorState.Directive, _ shell: CoordinatorShell
+        _ directive: CoordinatorState.Directive, _ start: [UInt8]
     ) {
         switch directive {
         case .lease(let peer, let key, let attempt, let reason):
@@ -186,7 +186,7 @@ struct CoordinatorBook {
             if let name = names[peer], let attempt = attempts[Place(peer: peer, key: key)] {
                 world.takenBack.insert(
                     TakenBack(
-                        start: shell.identity.offer.start, name: name, key: key,
+                        start: start, name: name, key: key,
                         attempt: attempt))
             }
         case .replay(let peer, let key):
@@ -205,6 +205,12 @@ struct CoordinatorBook {
             accepted[Int(key.index)] += 1
             if accepted[Int(key.index)] > 1 { violate("delivers accepted work", directive) }
             parked.remove(Place(peer: peer, key: key))
+            let name = names[peer] ?? ""
+            if tried[Int(key.index)] == [name],
+                world.doubtful[Computed(start: start, name: name, key: key), default: 0] < 2
+            {
+                violate("counts one computation twice", directive)
+            }
         case .answer(let peer, let key, _, _):
             known(peer, directive)
             parked.remove(Place(peer: peer, key: key))

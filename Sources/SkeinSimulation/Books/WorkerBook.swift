@@ -23,6 +23,10 @@ struct WorkerBook {
         violate: (String) -> Void
     ) {
         let mayDrop = note(event, now: shell.now, wasTakenBack, violate)
+        let remembered = shell.state.cancelledEarly.count
+        if remembered > early.values.reduce(0, +) {
+            violate("remembers \(remembered) cancellations, of which another connection told it")
+        }
         for directive in directives {
             switch directive {
             case .ready(let held):
@@ -87,6 +91,12 @@ struct WorkerBook {
             lastHeard = now
             rows.insert(key)
             defer { newestRound = max(newestRound, key.round) }
+            // Leases come in order.
+            if key.round > newestRound,
+                let unheard = early.first(where: { $0.value > 0 && $0.key.round < key.round })
+            {
+                violate("was told that \(unheard.key) was taken back, which was never leased")
+            }
             // A cancellation is that of one lease, and not of the next one of the same piece.
             let isEarly = early[key, default: 0] > 0 && wasTakenBack(key, attempt)
             if isEarly { early[key, default: 0] -= 1 }

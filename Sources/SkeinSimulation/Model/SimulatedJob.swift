@@ -89,21 +89,47 @@ final class SimulatedJob: Sendable {
         var failingStep: Int?
         var savedSteps: Set<Int> = []
         do {
-            _ = try straight(in: disk.opened(), poison) {
+            _ = try straight(in: disk.opened(), nil, poison) {
                 if case .checkpoint(let step, _) = $0 { savedSteps.insert(step) }
             }
         } catch TrainingError.lossNotFinite(let step, _) {
             failingStep = step
         }
+        // What the loop saved is what was due, as the configuration's documentation has it.
+        let last = failingStep.map { $0 - 1 } ?? savedSteps.max() ?? 0
         return Expected(
             files: try RunFiles(disk, directory: "/run"), failingStep: failingStep,
-            savedSteps: savedSteps)
+            savedSteps: dueSteps(through: last))
+    }
+
+    /// The steps behind which a checkpoint is due: those that are validated, an epoch's last ones among them,
+    /// and each so many.
+    private func dueSteps(through last: Int) -> Set<Int> {
+        let (configuration, plan) = (job.configuration, job.plan)
+        var (due, former) = (Set<Int>(), 0)
+        for step in stride(from: 1, through: last, by: 1) {
+            let endsEpoch = step % plan.stepsPerEpoch == 0 || step == plan.stepCount
+            let isJudged = endsEpoch || configuration.validateEvery.map { step % $0 == 0 } ?? false
+            let isDue =
+                if configuration.logicalWorkers == nil {
+                    configuration.checkpointEvery > 0 && step % configuration.checkpointEvery == 0
+                } else {
+                    // They count from the last checkpoint on.
+                    step - former
+                        >= (configuration.saveStateEvery ?? LocalSettings.usualSaveInterval)
+                }
+            guard isJudged || isDue else { continue }
+            due.insert(step)
+            former = step
+        }
+        return due
     }
 
     /// Begins or continues the run in one process.
     ///
     /// - Parameters:
     ///   - process: whose disk it is.
+    ///   - opened: the directory, if the process has opened it before.
     ///   - poison: what diverges.
     ///   - steps: after how many it is asked to stop; nil: it is not.
     ///   - mark: of its term, which it raises; nil: it does not.
@@ -111,10 +137,12 @@ final class SimulatedJob: Sendable {
     /// - Returns: how it ended.
     /// - Throws: what ends it, also a death of the process.
     func straight(
-        in process: SimulatedProcess, _ poison: Poison = Poison(), steps: Int? = nil,
+        in process: SimulatedProcess, _ opened: RunDirectory? = nil, _ poison: Poison = Poison(),
+        steps: Int? = nil,
         mark: UInt64? = nil, report: @escaping (TrainingLoop.Event) -> Void = { _ in }
     ) throws -> TrainingLoop.Outcome {
-        let directory = try RunDirectory(path: "/run", resuming: true, in: process.store)
+        let directory =
+            try opened ?? RunDirectory(path: "/run", resuming: true, in: process.store)
         if let mark { _ = try directory.nextTerm(first: 1, mark: mark) }
         var settings = LoopSettings()
         settings.beside = BesideRun { work in
@@ -180,7 +208,8 @@ final class SimulatedJob: Sendable {
         configuration.deltaCodec = codec
         configuration.saveStateEvery = [3, 1, 4, 100][number]
         configuration.batchSize = 2
-        configuration.epochs = 3
+        // In half of the jobs epochs are so long that a lost state is rebuilt from several rounds.
+        configuration.epochs = number < 2 ? 3 : 2
         configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
         if number == 2 {
             (configuration.validateEvery, configuration.bestMetric) = (2, .accuracy)
@@ -188,7 +217,7 @@ final class SimulatedJob: Sendable {
         configuration.validateAtStart = number == 0
         var random = SplitMix(state: UInt64(number) &+ 99)
         // The last round of an epoch is short, or has fewer rows than logical workers.
-        let rows = 3 * (2 + number) * 3 + [1, 5, 9, 2][number]
+        let rows = (number < 2 ? 9 : 20) * (2 + number) + [1, 5, 9, 2][number]
         configuration.iterations = steps
         return try SimulatedJob(
             configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }

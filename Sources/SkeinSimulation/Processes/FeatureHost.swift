@@ -38,7 +38,7 @@ final class FeatureHost: WorkerStorage {
             width: Self.width, isRounded: isRounded)
     }
 
-    /// What the frozen blocks make of a row: any bits, the same whoever computes them.
+    /// What the frozen blocks make of a row: any bits, the same in each process.
     func features(of row: [Int32]) -> [Float] {
         var random = SplitMix(
             state: row.reduce(0xCBF2_9CE4_8422_2325) {

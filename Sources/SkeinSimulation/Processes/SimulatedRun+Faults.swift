@@ -67,7 +67,9 @@ extension SimulatedRun {
         if fault.what == .takeover {
             guard !isDead, let process else { return false }
             process.interrupt(after: fault.number) { [self] in
-                lose(toStepsOf: 1 + fault.number % 3, away: .seconds(fault.seconds))
+                lose(
+                    toStepsOf: 1 + fault.number % 3, after: fault.number / 3 % 10,
+                    away: .seconds(fault.seconds))
             }
             return true
         }
@@ -81,7 +83,8 @@ extension SimulatedRun {
             loop.sleep(.seconds(fault.seconds))
             own?.loop?.sleep(.seconds(fault.seconds))
             return true
-        case .leave: isAsked = true
+        case .leave:
+            if let launcher { launcher.isInterrupted() } else { isAsked = true }
         case .second:
             // With its lock, a coordinator has lost what keeps others out; it does not know yet.
             guard lostFor == nil else { return false }

@@ -20,7 +20,7 @@ extension SimulatedRun {
         while world.now < end || loop?.isAsleep == true { try step() }
     }
 
-    private func step() throws {
+    func step() throws {
         if isDead { throw ProcessDied() }
         guard world.violations.isEmpty else { throw WorldEnded() }
         guard world.step(), world.now <= limit else {

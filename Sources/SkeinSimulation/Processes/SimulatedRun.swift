@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinLaunch
 import SkeinModels
 import SkeinNetwork
 import SkeinTraining
@@ -38,6 +39,8 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     private let faults: [Fault]
     /// Those of the faults that found something to happen to.
     private(set) var suffered: [Fault] = []
+    /// What starts all processes; nil: each comes back by itself.
+    private(set) var launcher: SimulatedLauncher?
     let host = VirtualHost()
     var patience = Duration.seconds(60)
     private(set) var lives = 0
@@ -54,6 +57,9 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     var trouble = DiskTrouble()
     /// How long the coordinator is away whose directory another process has taken over; nil: none has.
     var lostFor: Duration?
+    /// What that other process is still to do, and the files that it has left.
+    var takesOver: (() -> Void)?
+    var left: [String: [UInt8]]?
     /// Second processes of a worker's name, and workers of another version.
     var others: [SimulatedWorker] = []
     /// Connections that strangers have asked for.
@@ -85,11 +91,12 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     }
 
     /// A run that has not begun; `faults` are in the order of their times. `computes`: the coordinator has a
-    /// worker of its own.
+    /// worker of its own. `launches`: a launcher starts all processes.
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
         poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
         fetched: FetchedModel? = nil, keepsFeatures: Bool = false, computes: Bool = false,
+        launches: Bool = false,
         keepsTrace: Bool = false
     ) {
         self.faults = faults
@@ -111,6 +118,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
                     world, index, model: model, cache: hosts?[number],
                     features: featureHosts?[number]))
         }
+        if launches { launcher = SimulatedLauncher(self) }
         guard computes else { return }
         own = SimulatedWorker(world, 99, model: model, host: host, name: WorkerName.own)
         own?.comesBack = false
@@ -122,7 +130,9 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     /// will not end.
     func run(limit: Duration) {
         self.limit = limit
-        for worker in workers { world.after(worker.startsAfter) { self.launch(worker) } }
+        if launcher == nil {
+            for worker in workers { world.after(worker.startsAfter) { self.launch(worker) } }
+        }
         for fault in faults {
             world.at(.seconds(fault.at)) { [self] in
                 guard suffer(fault) else { return }
@@ -133,16 +143,23 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         }
         while true {
             do {
+                try launcher?.begin()
                 if try !live() {
-                    try stayAway()
+                    try stayAway(.exited(ExitStatus.interrupted.rawValue))
                     continue
+                }
+                inspectTakeover()
+                if let launcher {
+                    // The process is gone: nothing can happen to it while its workers leave.
+                    end()
+                    try launcher.runIsComplete()
                 }
                 try verify(failingStep: nil)
             } catch is WorldEnded {
                 break
             } catch  where isDead {
                 // It throws when the world has ended, which has been written down.
-                do { try stayAway() } catch { break }
+                do { try stayAway(.killed(signal: SIGKILL)) } catch { break }
                 continue
             } catch TrainingError.lossNotFinite(let step, _) {
                 do {
@@ -150,12 +167,12 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
                 } catch {
                     world.violate("what was left cannot be read: \(error)")
                 }
-            } catch TrainingError.takenOver where lostFor != nil {
+            } catch let error where lostFor != nil && showsLoss(error) {
                 world.note("the coordinator has lost its directory")
                 world.count("lost its directory")
                 between.pause = lostFor ?? between.pause
                 // Likewise.
-                do { try stayAway() } catch { break }
+                do { try stayAway(.exited(ExitStatus.inputOutput.rawValue)) } catch { break }
                 continue
             } catch let error as any Explained where trouble.explainsError(disk) {
                 // Its user starts it again, when the disk may be better.
@@ -163,8 +180,9 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
                 world.count("ended by its disk")
                 if trouble.isLasting { break }
                 between.pause = .seconds(2)
+                let status = error.explanation.status.rawValue
                 // Likewise.
-                do { try stayAway() } catch { break }
+                do { try stayAway(.exited(status)) } catch { break }
                 continue
             } catch {
                 world.violate("the run has failed: \(error)")
@@ -192,8 +210,10 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     }
 
     /// No coordinator is there for a while.
-    private func stayAway() throws {
+    private func stayAway(_ ending: ChildProcess.Ending) throws {
         end()
+        inspectTakeover()
+        launcher?.ended(.coordinator, ending)
         isDead = false
         isAsked = false
         let pause = between.pause
@@ -240,7 +260,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         world.note("the coordinator starts")
         trouble.failuresBefore = disk.faults.failures
         savedSince = (0, [])
-        lostFor = nil
+        (lostFor, left) = (nil, nil)
         let process = disk.opened(dyingAfter: planned) { [self] in
             world.count("died at the disk")
             die("the coordinator is killed while it uses its disk")
@@ -259,6 +279,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         let shell = try listen(loop, inbox, identity, counts)
         self.shell = shell
         if let own { launch(own) }
+        launcher?.hear(ListeningLine.text(address: Self.address))
         let shellHandle = ShellHandle(shell: shell, counts: counts)
         var settings = LoopSettings()
         settings.now = { [self] in world.start + host.own(world.now) }
@@ -330,7 +351,10 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     }
 
     private var log: Log {
-        Log(to: { [world] _, sentence in world.note("coordinator: \(sentence)") })
+        Log(to: { [unowned self] _, sentence in
+            world.note("coordinator: \(sentence)")
+            launcher?.hear(sentence)
+        })
     }
 
     func die(_ how: String) {
@@ -359,6 +383,7 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
         case .step:
             // The update, and what is written down for it.
             try pass(world.duration(0.001...0.2))
+            launcher?.hear("step ")
         case .resumed(let step, let rejected):
             world.note("goes on from step \(step)")
             savedSince = (step, [])

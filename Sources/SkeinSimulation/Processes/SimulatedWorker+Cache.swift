@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinLaunch
 
 // A worker's disk, into which it fetches its model or on which it keeps features.
 extension SimulatedWorker {
@@ -42,7 +43,8 @@ extension SimulatedWorker {
             }
             world.note("\(name) ends: \(error)")
             world.count("worker ended by its disk")
-            die()
+            let status = (error as? any Explained)?.explanation.status ?? .internalError
+            die(.exited(status.rawValue))
         }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCluster
 import SkeinCoordination
+import SkeinLaunch
 import SkeinNetwork
 import SkeinTraining
 
@@ -33,6 +34,8 @@ final class SimulatedWorker: @unchecked Sendable {
     var badResults = 0
     /// Whether another process comes when one ends.
     var comesBack = true
+    /// Told how the process ends, if a launcher has started it.
+    var whenEnded: ((ChildProcess.Ending) -> Void)?
     /// How the names of workers begin that have another token.
     static let thief = "thief"
     /// The version that it says it has; none but the run's is let in.
@@ -144,7 +147,8 @@ final class SimulatedWorker: @unchecked Sendable {
             case .finish(let ending):
                 world.note("\(name) ends: \(ending)")
                 let life = life
-                world.after(.zero) { [self] in if life == self.life { die() } }
+                let status = ending.status
+                world.after(.zero) { [self] in if life == self.life { die(.exited(status)) } }
             default: break
             }
         }
@@ -223,7 +227,7 @@ final class SimulatedWorker: @unchecked Sendable {
         case .reset:
             guard !loop.openLinks.isEmpty else { return false }
             for link in loop.openLinks { link.reset() }
-        case .leave: shell?.post { $0.drain() }
+        case .leave: _ = drains()
         case .hang:
             hangs = true
         case .disk, .line, .name:
@@ -235,10 +239,27 @@ final class SimulatedWorker: @unchecked Sendable {
         return true
     }
 
-    /// The process is gone; another one comes later.
-    func die(for away: Duration? = nil) {
+    /// SIGTERM: it hands in what it has and leaves.
+    ///
+    /// - Returns: whether there is a process.
+    func drains() -> Bool {
+        guard let shell else { return false }
+        shell.post { $0.drain() }
+        return true
+    }
+
+    /// The process is gone; another one comes later, or a launcher starts one.
+    func die(
+        _ ending: ChildProcess.Ending = .killed(signal: SIGKILL), for away: Duration? = nil
+    ) {
         life += 1
         end()
+        if let whenEnded {
+            self.whenEnded = nil
+            whenEnded(ending)
+            // Who has drained it starts another one by hand.
+            guard ending == .exited(0) else { return }
+        }
         guard comesBack else { return }
         let life = life
         world.after(away ?? world.duration(0.2...6)) { [self] in

@@ -208,6 +208,11 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             } else {
                 model.result(of: job.lease, parameters: Array(values.prefix(model.count)))
             }
-        ended(.success(worker.spoiled(result)))
+        let found = worker.spoiled(result)
+        if !found.lossSum.isFinite {
+            let what = Computed(start: job.start, name: worker.name, key: found.key)
+            worker.world.doubtful[what, default: 0] += 1
+        }
+        ended(.success(found))
     }
 }

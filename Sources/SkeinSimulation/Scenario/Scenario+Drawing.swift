@@ -160,8 +160,10 @@ private struct FaultDraw {
             case 7: add(time, .coordinator, .name, away, Int.random(in: 1...120, using: &random))
             default: add(time, .coordinator, .disk, away, Int.random(in: 1...400, using: &random))
             }
-            if random.happens(0.4), let last = found.last, last.what != .power {
-                // Whatever killed it, power fails while it is away.
+            let isName = found.last?.what == .name
+            if random.happens(isName ? 0.8 : 0.4), let last = found.last, last.what != .power {
+                // Whatever killed it, power fails while it is away: between a name and what makes it
+                // durable, mostly.
                 add(time + 0.2, .coordinator, .power, away)
             }
         }

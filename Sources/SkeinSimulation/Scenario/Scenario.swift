@@ -31,6 +31,9 @@ package struct Scenario: Sendable, Equatable {
     /// Whether the coordinator has a worker of its own; apart from what the seed's low digits choose.
     var computes: Bool { seed / 16 % 6 == 4 }
 
+    /// Whether a launcher starts its processes.
+    var launches: Bool { seed / 32 % 5 == 3 }
+
     /// The command that runs it again, without its faults, which are a file's.
     package var command: String {
         "skein-lab simulate --seeds \(seed)..\(seed) --recipe \(recipe.rawValue) --workers \(workers)"

@@ -11,6 +11,15 @@ struct TakenBack: Hashable {
     var attempt: UInt32
 }
 
+/// What a worker has computed.
+struct Computed: Hashable {
+    /// The coordinator's.
+    var start: [UInt8]
+    /// The worker's.
+    var name: String
+    var key: WorkKey
+}
+
 /// Processes, links and disks in one thread, on a clock of their own: everything that happens is a
 /// function of the seed.
 final class World: @unchecked Sendable {
@@ -38,6 +47,8 @@ final class World: @unchecked Sendable {
     var hung: Set<String> = []
     /// What the coordinators have taken back, of which the worker may have heard before it has the lease.
     var takenBack: Set<TakenBack> = []
+    /// How often which losses were computed that are no numbers.
+    var doubtful: [Computed: Int] = [:]
     /// Who listens, by port.
     var ports: [UInt16: VirtualPort] = [:]
 
