@@ -37,7 +37,8 @@ struct SimulationTests {
                 "another version refused", "ended by its disk", "bit rot",
                 "reference", "the coordinator's own worker",
                 "model fetched", "fetch continued", "fetch interrupted", "fetch waits for its turn",
-                "features kept", "features used again",
+                "features kept", "features used again", "launch ended",
+                "launcher restarts a worker", "launcher restarts its coordinator",
             ],
             rarely: [
                 "dispute", "lease disputed", "fetch without a lock", "worker died at its disk",
@@ -45,6 +46,7 @@ struct SimulationTests {
                 "power of a worker lost", "features damaged", "features full",
                 "features not written",
                 "features begun anew", "bit rot in features", "features wait for another process",
+                "launch interrupted", "launcher kills a worker", "launcher gives up on a process",
             ])
     }
 
