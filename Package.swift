@@ -102,7 +102,7 @@ let testTargets: [Target] = [
             "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
             "SkeinNetwork", "SkeinRows", "SkeinJSON", "SkeinSimulation",
         ], loops: true),
-    tests(of: "Simulation", ["SkeinBasics", "SkeinTraining"], loops: true),
+    tests(of: "Simulation", ["SkeinBasics", "SkeinTraining", "SkeinLaunch"], loops: true),
     tests(
         of: "Commands",
         [

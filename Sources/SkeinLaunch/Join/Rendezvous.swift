@@ -69,8 +69,19 @@ package struct Rendezvous: Sendable, Equatable {
     static let mostAddresses = 8
 
     package let directory: String
+    private let calls: any FileCalls
 
-    package init(directory: String) { self.directory = directory }
+    /// - Parameters:
+    ///   - directory: made when it is needed.
+    ///   - calls: of the disk.
+    package init(directory: String, calls: any FileCalls = SystemCalls()) {
+        self.directory = directory
+        self.calls = calls
+    }
+
+    private var store: DiskStore { DiskStore(calls: calls) }
+
+    package static func == (left: Self, right: Self) -> Bool { left.directory == right.directory }
 
     /// The file with the coordinator's address.
     package var noticeFile: String { FilePath.join(directory, Self.noticeName) }
@@ -83,15 +94,15 @@ package struct Rendezvous: Sendable, Equatable {
     /// - Returns: nil while another process has it.
     /// - Throws: `FileError`.
     package func takePlace() throws -> (any Sendable & AnyObject)? {
-        try AtomicFile.makeDirectory(directory)
-        return try DiskStore().lock(FilePath.join(directory, ".lock"))
+        try AtomicFile.makeDirectory(directory, in: calls)
+        return try store.lock(FilePath.join(directory, ".lock"))
     }
 
     /// Says where the coordinator is, or how it ended. Only for who has its place.
     ///
     /// - Throws: `FileError`.
     package func publish(_ notice: Notice) throws {
-        try AtomicFile.makeDirectory(directory)
+        try AtomicFile.makeDirectory(directory, in: calls)
         let list = notice.addresses.prefix(Self.mostAddresses).map { JSONValue.text($0) }
         let line = JSONValue.fields(
             [
@@ -103,7 +114,7 @@ package struct Rendezvous: Sendable, Equatable {
                     .text(String(decoding: Array(notice.detail.utf8.prefix(1000)), as: UTF8.self))
                 ),
             ] + notice.task.fields)
-        try Self.replace(noticeFile, with: line)
+        try replace(noticeFile, with: line)
     }
 
     /// Leaves a task's card, so that others can say who was there.
@@ -111,21 +122,19 @@ package struct Rendezvous: Sendable, Equatable {
     /// - Throws: `FileError`.
     package func leave(_ card: TaskCard) throws {
         guard let rank = card.rank else { return }
-        try AtomicFile.makeDirectory(directory)
-        try Self.replace(
+        try AtomicFile.makeDirectory(directory, in: calls)
+        try replace(
             FilePath.join(directory, "task-\(rank).json"), with: JSONValue.fields(card.fields))
     }
 
     /// Writes a line whole or not at all. Into a pipe it might have to wait for ever, and a link
     /// leads out of the folder, so what is there must be a file or nothing.
-    private static func replace(_ path: String, with line: JSONValue) throws {
-        var status = stat()
-        if lstat(path, &status) == 0, FileKind(mode: status.st_mode) != .regular {
-            throw FileError.wrongKind(
-                path: path, found: FileKind(mode: status.st_mode), use: .writing)
+    private func replace(_ path: String, with line: JSONValue) throws {
+        if case .done(let status) = try calls.linkStatus(of: path), status.kind != .regular {
+            throw FileError.wrongKind(path: path, found: status.kind, use: .writing)
         }
-        try Unfinished.removeAbandoned(beside: path)
-        try AtomicFile.write(line.written + "\n", to: path)
+        try Unfinished.removeAbandoned(beside: path, in: calls)
+        try AtomicFile.write(line.written + "\n", to: path, in: calls)
     }
 
     /// Reads what the coordinator last said.
@@ -133,12 +142,13 @@ package struct Rendezvous: Sendable, Equatable {
     /// - Throws: `FileError` if the file is there and cannot be read.
     package func read() throws -> Answer {
         // A network file system may remember that a file was not there until its folder is listed.
-        guard try DiskStore().names(in: directory).contains(Self.noticeName) else {
+        guard try store.names(in: directory).contains(Self.noticeName) else {
             return .nothing
         }
         let bytes: [UInt8]
         do {
-            bytes = try RegularFile.bytes(of: noticeFile, from: 0, limit: Self.mostBytes + 1)
+            bytes = try RegularFile.bytes(
+                of: noticeFile, from: 0, limit: Self.mostBytes + 1, in: calls)
         } catch FileError.failed(_, _, ENOENT) {
             return .nothing
         } catch FileError.failed(_, _, ESTALE) {
@@ -186,7 +196,7 @@ package struct Rendezvous: Sendable, Equatable {
     ///
     /// - Throws: `FileError`.
     package func ranksSeen() throws -> [Int] {
-        try DiskStore().names(in: directory).compactMap { name in
+        try store.names(in: directory).compactMap { name in
             guard name.hasPrefix("task-"), name.hasSuffix(".json") else { return nil }
             return Int(name.dropFirst("task-".count).dropLast(".json".count))
         }.sorted()
@@ -196,7 +206,9 @@ package struct Rendezvous: Sendable, Equatable {
     package func card(ofRank rank: Int) -> TaskCard? {
         let path = FilePath.join(directory, "task-\(rank).json")
         // Without its card a task is called by its rank.
-        guard let bytes = try? RegularFile.bytes(of: path, from: 0, limit: Self.mostBytes),
+        guard
+            let bytes = try? RegularFile.bytes(
+                of: path, from: 0, limit: Self.mostBytes, in: calls),
             let object = Self.object(bytes)
         else { return nil }
         return TaskCard(object)

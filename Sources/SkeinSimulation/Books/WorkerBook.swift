@@ -93,9 +93,9 @@ struct WorkerBook {
             defer { newestRound = max(newestRound, key.round) }
             // Leases come in order.
             if key.round > newestRound,
-                let unheard = early.first(where: { $0.value > 0 && $0.key.round < key.round })
+                early.contains(where: { $0.value > 0 && $0.key.round < key.round })
             {
-                violate("was told that \(unheard.key) was taken back, which was never leased")
+                violate("was told of a lease of a round before \(key.round) that never came")
             }
             // A cancellation is that of one lease, and not of the next one of the same piece.
             let isEarly = early[key, default: 0] > 0 && wasTakenBack(key, attempt)

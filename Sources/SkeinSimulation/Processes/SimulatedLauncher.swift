@@ -61,7 +61,7 @@ final class SimulatedLauncher {
         let end = world.now + Supervision.farewell + Supervision.grace + .seconds(3)
         while !isOver {
             guard world.now < end else {
-                return world.violate("a launch does not end: \(children)")
+                return world.violate("a launch does not end: it has \(children.count) children")
             }
             try run.step()
         }
@@ -138,7 +138,7 @@ final class SimulatedLauncher {
         case .finish(let verdict):
             world.note("the launcher ends: \(verdict)")
             world.count("launch ended")
-            if !children.isEmpty { world.violate("leaves \(children) behind") }
+            if !children.isEmpty { world.violate("leaves \(children.count) children behind") }
             isOver = true
             world.after(.seconds(1)) { [self] in launch() }
         }
