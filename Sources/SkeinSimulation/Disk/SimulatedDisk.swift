@@ -14,6 +14,8 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     private(set) var root: DiskNode
     package var faults = DiskFaults()
+    /// Whether a process that asks learns how much room is left.
+    var tellsRoom = true
     /// Now, in nanoseconds. Without one every change has its own time.
     package var clock: (() -> Int64)?
     /// For power and rot; faults of calls are drawn apart, so that one more changes nothing else.

@@ -155,7 +155,7 @@ extension SimulatedProcess {
     package func freeBytes(_ descriptor: Int32) throws -> CallResult<Int?> {
         try begin()
         guard files[descriptor] != nil else { return .failed(EBADF) }
-        return .done(disk.faults.bytesLeft ?? 1 << 40)
+        return .done(disk.tellsRoom ? disk.faults.bytesLeft ?? 1 << 40 : 1 << 40)
     }
 
     /// Unless it blocks, nothing else happens meanwhile.

@@ -10,8 +10,9 @@ final class FeatureHost: WorkerStorage {
     let settings: FeatureSettings
     /// Whether each number is kept as bf16.
     let isRounded: Bool
-    /// Whether a row of the file may be damaged: of all that can happen to a process, its death explains
-    /// none.
+    /// Whether processes now and then begin the file anew while others have it open.
+    let mayBeginAnew: Bool
+    /// Whether something has happened that can damage a row; a process's death cannot.
     private var isDoubtful = false
     /// Rows that were kept.
     private var kept: Set<[Int32]> = []
@@ -25,6 +26,9 @@ final class FeatureHost: WorkerStorage {
         disk = SimulatedDisk(
             seed: world.seed &* 0x94D0_49BB_1331_11EB &+ UInt64(number) &+ 1)
         isRounded = world.seed / 8 % 2 == 0
+        mayBeginAnew = world.seed / 64 % 4 == 0
+        // The system need not know that a write will find no room.
+        disk.tellsRoom = world.seed / 16 % 2 == 0
         var settings = FeatureSettings(directory: "/cache/features")
         // In one world of four not all rows have room.
         settings.limit = world.seed / 16 % 4 == 0 ? 20_000 : 1 << 20

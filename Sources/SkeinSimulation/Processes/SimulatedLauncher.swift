@@ -11,6 +11,8 @@ final class SimulatedLauncher {
     private var supervision: Supervision
     private var began = Duration.zero
     private var children: Set<Supervision.Member> = []
+    /// Those that were ever started in this launch.
+    private var started: Set<Supervision.Member> = []
     /// How often a person has launched.
     private var launches = 0
     private var isOver = true
@@ -74,7 +76,7 @@ final class SimulatedLauncher {
         launches += 1
         supervision = Supervision(
             workerCount: run.workers.count, computesLocally: run.own != nil)
-        (began, isOver) = (world.now, false)
+        (began, isOver, started) = (world.now, false, [])
         handle(.began)
         tick(launches)
     }
@@ -116,12 +118,15 @@ final class SimulatedLauncher {
 
     private func obey(_ action: Supervision.Action) {
         switch action {
-        case .start(let member, _):
+        case .start(let member, let again):
+            if again == started.insert(member).inserted {
+                world.violate("\(member) is started \(again ? "again" : "anew"), which is wrong")
+            }
             if !children.insert(member).inserted { world.violate("starts \(member) twice") }
             start(member)
         case .terminate(.coordinator): run.isAsked = true
         case .terminate(.worker(let index)):
-            _ = run.workers[index].drains()
+            run.workers[index].askToLeave()
         case .kill(.coordinator):
             if run.loop == nil {
                 isWanted = false
@@ -134,7 +139,7 @@ final class SimulatedLauncher {
             guard run.workers[index].whenEnded != nil else { return }
             world.count("launcher kills a worker")
             run.workers[index].die()
-        case .say(let notice): hear(notice)
+        case .say(let notice): tell(notice)
         case .finish(let verdict):
             world.note("the launcher ends: \(verdict)")
             world.count("launch ended")
@@ -144,7 +149,7 @@ final class SimulatedLauncher {
         }
     }
 
-    private func hear(_ notice: Supervision.Notice) {
+    private func tell(_ notice: Supervision.Notice) {
         world.note("launcher: \(notice)")
         switch notice {
         case .restarting(.worker, _, _, _, _): world.count("launcher restarts a worker")
@@ -171,7 +176,7 @@ final class SimulatedLauncher {
 }
 
 extension WorkerState.Ending {
-    /// Of the process.
+    /// What its process ends with.
     var status: Int32 {
         switch self {
         case .complete, .drained: ExitStatus.done.rawValue

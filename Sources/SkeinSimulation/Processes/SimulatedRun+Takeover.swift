@@ -34,7 +34,10 @@ extension SimulatedRun {
     /// term it may already have removed what this one is making.
     func showsLoss(_ error: any Error) -> Bool {
         switch error {
-        case TrainingError.takenOver, FileError.failed(_, _, ENOENT): true
+        case TrainingError.takenOver: true
+        case FileError.failed(let operation, let path, ENOENT):
+            operation == "rename into place"
+                || path.split(separator: "/").contains { Unfinished.isName(String($0)) }
         default: false
         }
     }

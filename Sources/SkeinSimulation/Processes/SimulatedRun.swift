@@ -57,8 +57,9 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     var trouble = DiskTrouble()
     /// How long the coordinator is away whose directory another process has taken over; nil: none has.
     var lostFor: Duration?
-    /// What that other process is still to do, and the files that it has left.
+    /// What that other process is still to do.
     var takesOver: (() -> Void)?
+    /// The files that it has left, by path.
     var left: [String: [UInt8]]?
     /// Second processes of a worker's name, and workers of another version.
     var others: [SimulatedWorker] = []
@@ -91,7 +92,8 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
     }
 
     /// A run that has not begun; `faults` are in the order of their times. `computes`: the coordinator has a
-    /// worker of its own. `launches`: a launcher starts all processes.
+    /// worker of its own. `keepsFeatures`: its other workers keep features on disks. `launches`: a launcher starts
+    /// all processes.
     init(
         seed: UInt64, workers count: Int, of simulated: SimulatedJob,
         poison: SimulatedJob.Poison = SimulatedJob.Poison(), faults: [Fault] = [],
@@ -190,6 +192,8 @@ final class SimulatedRun: DiskOwner, @unchecked Sendable {
             break
         }
         end()
+        // Another process that has not gone on would keep the world.
+        (takesOver, left) = (nil, nil)
         for worker in workers + others { worker.end() }
         world.end()
     }

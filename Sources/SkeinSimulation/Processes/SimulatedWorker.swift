@@ -50,7 +50,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private var book = WorkerBook()
     /// The process, or its fetch, as its disk has it.
     var usingDisk: SimulatedProcess?
-    /// The death at that disk that is planned, for the next fetch if there is none.
+    /// The death at that disk that is planned, for the next process or fetch if none has it open.
     var planned: (death: (count: Int, of: SimulatedDisk.Call), away: Duration)?
     /// Failures of that disk before it was started.
     var failuresBefore = 0
@@ -227,7 +227,7 @@ final class SimulatedWorker: @unchecked Sendable {
         case .reset:
             guard !loop.openLinks.isEmpty else { return false }
             for link in loop.openLinks { link.reset() }
-        case .leave: _ = drains()
+        case .leave: askToLeave()
         case .hang:
             hangs = true
         case .disk, .line, .name:
@@ -240,12 +240,8 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     /// SIGTERM: it hands in what it has and leaves.
-    ///
-    /// - Returns: whether there is a process.
-    func drains() -> Bool {
-        guard let shell else { return false }
-        shell.post { $0.drain() }
-        return true
+    func askToLeave() {
+        shell?.post { $0.drain() }
     }
 
     /// The process is gone; another one comes later, or a launcher starts one.

@@ -64,7 +64,7 @@ final class VirtualFeatures: @unchecked Sendable {
                 goOn()
             }
         }
-        if !isStarted { worker.world.violate("the system has no thread for features") }
+        precondition(isStarted, "the system has a thread for features")
     }
 
     private func open() {
@@ -73,7 +73,7 @@ final class VirtualFeatures: @unchecked Sendable {
         do {
             let store = try FeatureStore(host.key, settings: host.settings, calls: process)
             self.store = store
-            guard worker.world.random.happens(0.1) else { return }
+            guard host.mayBeginAnew, worker.world.random.happens(0.3) else { return }
             host.beginsAnew()
             try store.beginAnew()
         } catch is ProcessDied {

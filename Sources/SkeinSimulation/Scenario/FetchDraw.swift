@@ -1,5 +1,5 @@
-/// Draws what goes wrong with the disks of workers, to which they fetch their model, which most do in the
-/// first seconds, or on which they keep features.
+/// Draws what goes wrong with the disks of workers. They fetch their model to them, most of them in the first
+/// seconds, or keep features there.
 struct FetchDraw {
     var random: SplitMix
     private var found: [Fault] = []

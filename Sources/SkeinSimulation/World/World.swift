@@ -3,7 +3,7 @@ import SkeinCoordination
 
 /// A lease that a coordinator has taken back.
 struct TakenBack: Hashable {
-    /// The coordinator's: keys and attempts begin anew with it.
+    /// 16 bytes that name the coordinator's start: keys and attempts begin anew with it.
     var start: [UInt8]
     /// The worker's.
     var name: String
@@ -13,7 +13,7 @@ struct TakenBack: Hashable {
 
 /// What a worker has computed.
 struct Computed: Hashable {
-    /// The coordinator's.
+    /// 16 bytes that name the coordinator's start.
     var start: [UInt8]
     /// The worker's.
     var name: String

@@ -63,9 +63,13 @@ package final class FeatureStore: Sendable {
     /// Begins the file anew unless it is one of this key.
     private func begin() throws {
         let beginning = Self.magic + key.digest.bytes
-        if file.read(at: 0, count: Self.startBytes) != beginning {
-            try file.write(beginning, at: 0)
+        let found = file.read(at: 0, count: Self.startBytes)
+        if found == beginning { return }
+        // What a disk cannot read now is no reason to throw all rows away.
+        if found == nil, let size = file.size, size >= Self.startBytes {
+            throw FileError.failed(operation: "read", path: path, code: EIO)
         }
+        try file.write(beginning, at: 0)
     }
 
     /// Rows that are known to be there.
@@ -136,7 +140,9 @@ package final class FeatureStore: Sendable {
             let record = head.withUnsafeBytes({ FeatureRecord(head: $0) })
         {
             let end = state.end + FeatureRecord.bytes(tokens: record.tokens, key)
-            if end > size { break }
+            // Now, not before the head was read: what a killed process left may have been cut since then, and a
+            // shorter row be on its way into its place.
+            guard let size = file.size, end <= size else { break }
             state.places[record.name] = (state.end, record.tokens)
             state.end = end
         }
