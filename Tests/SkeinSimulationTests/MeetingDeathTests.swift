@@ -62,7 +62,9 @@ struct MeetingDeathTests {
                 process.end()
                 if losesPower { disk.losePower() }
                 switch try reader.read() {
-                case .nothing: seen.insert("nothing")
+                case .nothing:
+                    #expect(hasDied, "seed \(seed): nothing of what was said is there")
+                    seen.insert("nothing")
                 case .damaged(let what): Issue.record("seed \(seed), call \(count): \(what)")
                 case .notice(let notice):
                     // What was said before nothing died is durable.

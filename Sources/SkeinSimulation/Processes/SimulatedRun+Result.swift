@@ -40,12 +40,17 @@ extension SimulatedRun {
         }
     }
 
+    /// Whether a path is that of something which has not yet got its name, or has lost it.
+    static func isUnfinished(_ path: String) -> Bool {
+        [".tmp-", ".writing-", ".replaced-"].contains { path.contains($0) }
+    }
+
     /// What a killed process was writing is removed by the next one.
     private func verifyNames() throws {
         let store = disk.opened().store
         for folder in ["/run", "/run/adapter", "/run/checkpoints", "/run/references"] {
             for name in try store.names(in: folder)
-            where [".tmp-", ".writing-", ".replaced-"].contains(where: { name.contains($0) }) {
+            where Self.isUnfinished(name) {
                 world.violate("\(folder)/\(name) is left behind")
             }
         }

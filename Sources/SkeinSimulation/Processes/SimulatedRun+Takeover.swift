@@ -36,8 +36,7 @@ extension SimulatedRun {
         switch error {
         case TrainingError.takenOver: true
         case FileError.failed(let operation, let path, ENOENT):
-            operation == "rename into place"
-                || path.split(separator: "/").contains { Unfinished.isName(String($0)) }
+            operation == "rename into place" || Self.isUnfinished(path)
         default: false
         }
     }
@@ -67,8 +66,7 @@ extension SimulatedRun {
     /// All files of the run but what a process has not yet given its name.
     private var files: [String: [UInt8]] {
         disk.contents.filter { path, _ in
-            path.hasPrefix("/run/")
-                && !path.split(separator: "/").contains { Unfinished.isName(String($0)) }
+            path.hasPrefix("/run/") && !Self.isUnfinished(path)
         }
     }
 

@@ -1,0 +1,51 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+import Testing
+
+@testable import SkeinSimulation
+
+/// Kept features on a disk that fails for a while.
+@Suite("features on a simulated disk")
+struct FeatureDiskTests {
+    private let key = FeatureKey(
+        modelDigest: "model", fingerprint: "engine", frozenLayers: 1, width: 2, isRounded: false)
+    private let row = FeatureName([1, 2, 3])
+    private let features: [Float] = [1, 2, 3, 4, 5, 6]
+
+    private func store(_ disk: SimulatedDisk) throws -> FeatureStore {
+        try FeatureStore(
+            key, settings: FeatureSettings(directory: "/features"), calls: disk.opened())
+    }
+
+    private func read(_ store: FeatureStore) -> [Float]? {
+        var found = [Float](repeating: 0, count: features.count)
+        let isThere = found.withUnsafeMutableBufferPointer { found in
+            guard let start = found.baseAddress else { return false }
+            return store.read(row, tokens: 3, into: start)
+        }
+        return isThere ? found : nil
+    }
+
+    private func keep(_ store: FeatureStore) {
+        features.withUnsafeBufferPointer { features in
+            if let start = features.baseAddress { store.keep(row, tokens: 3, start) }
+        }
+    }
+
+    @Test("a disk that cannot be read for a while costs no rows")
+    func unreadable() throws {
+        let disk = SimulatedDisk(seed: 1)
+        let first = try store(disk)
+        keep(first)
+        #expect(read(first) == features)
+        disk.faults.chances[.readError] = 1
+        #expect(
+            throws: FileError.failed(
+                operation: "read", path: first.path, code: EIO)
+        ) { try store(disk) }
+        keep(first)
+        disk.faults.chances[.readError] = nil
+        #expect(try read(store(disk)) == features)
+    }
+}
