@@ -59,6 +59,12 @@ final class SimulatedLauncher {
     /// The coordinator has ended well: its workers leave by themselves, or are made to.
     func runIsComplete() throws {
         isComplete = true
+        if world.random.happens(0.2),
+            let worker = run.workers.randomElement(using: &world.random), let loop = worker.loop
+        {
+            // SIGSTOP of a person who has gone: asking it does not help.
+            loop.sleep(.seconds(60))
+        }
         ended(.coordinator, .exited(0))
         let end = world.now + Supervision.farewell + Supervision.grace + .seconds(3)
         while !isOver {
