@@ -141,6 +141,7 @@ extension CoordinatorShell {
 
     private func arrived(_ result: WorkResult, from peer: Peer) {
         let key = result.key
+        let computation = result.attempt
         var result = result
         // The ledger records the attempt that was leased, not what a worker claims.
         result.attempt = peer.attempts[key] ?? 1
@@ -149,7 +150,10 @@ extension CoordinatorShell {
                 peer: peer.id, worker: peer.name, result: result)
         }
         note(.arrived, worker: peer.name, of: key)
-        handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.vote))
+        handle(
+            .arrived(
+                peer.id, key, attempt: result.attempt, digest: result.vote,
+                computation: computation))
     }
 
 }

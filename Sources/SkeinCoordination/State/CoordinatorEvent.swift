@@ -21,8 +21,10 @@ extension CoordinatorState {
         /// A whole result has arrived. The shell parks its bytes under (peer, key) until `check`,
         /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the
         /// new ones. When a peer is gone it frees what it parked for it, except what is being
-        /// checked. Results with one digest say the same.
-        case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
+        /// checked. Results with one digest say the same; those of one computation are one, sent again:
+        /// it is the attempt that the worker says it has computed, nil where that is not known.
+        case arrived(
+            PeerID, WorkKey, attempt: UInt32, digest: [UInt8], computation: UInt32? = nil)
         /// The run's thread has unpacked and checked what `check` named.
         case checked(PeerID, WorkKey, CheckOutcome)
         /// A worker lacks the state from which its lease starts.

@@ -187,7 +187,8 @@ extension CoordinatorState {
             observe(worker, lease, seconds: (clock - started).inSeconds)
         }
         members.update(worker.peer) { [clock] in $0.postpone(index, now: clock) }
-        open?.postponed.append(RoundState.Place(peer: worker.peer, index: index))
+        let place = RoundState.Place(peer: worker.peer, index: index)
+        if open?.postponed.contains(place) == false { open?.postponed.append(place) }
         say(.drop(worker.peer, key))
     }
 

@@ -212,6 +212,8 @@ extension CoordinatorState {
             open?.unchecked -= waiting.count - left.count
         }
         _ = members.remove(peer)
+        // Workers that come and go while there is no room must not make it longer.
+        open?.postponed.removeAll { $0.peer == peer }
         paceTaken = nil
         if how != nil { noteAway(worker) }
     }

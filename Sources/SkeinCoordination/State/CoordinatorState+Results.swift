@@ -2,7 +2,9 @@ import SkeinBasics
 
 /// What happens to results.
 extension CoordinatorState {
-    mutating func arrived(_ peer: PeerID, _ key: WorkKey, _ digest: [UInt8]) {
+    mutating func arrived(
+        _ peer: PeerID, _ key: WorkKey, _ digest: [UInt8], _ computation: UInt32?
+    ) {
         guard let worker = members[peer] else { return }
         heard(peer, [])
         guard let index = open?.index(key), let phase = open?.pieces[index].phase else {
@@ -33,7 +35,7 @@ extension CoordinatorState {
         }
         let candidate = Claim(
             peer: peer, name: worker.name, incarnation: worker.member.incarnation, digest: digest,
-            since: clock)
+            computation: computation, since: clock)
         if phase == .accepted {
             reject(duplicate: candidate, index)
             return
@@ -175,6 +177,10 @@ extension CoordinatorState {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
         let own = history.doubtful.first { $0.name == candidate.name }
+        if let own, let computation = candidate.computation, own.computation == computation {
+            // A worker that has connected again sends what it has, and once more when that is leased to it.
+            return refuse(candidate, index, detail, counts: false)
+        }
         let others = history.doubtful.filter {
             $0.name != candidate.name && $0.digest == candidate.digest
         }
@@ -198,7 +204,8 @@ extension CoordinatorState {
             return
         }
         history.doubtful.removeAll { $0.name == candidate.name }
-        history.doubtful.append((candidate.name, candidate.digest, detail))
+        history.doubtful.append(
+            (candidate.name, candidate.digest, detail, candidate.computation))
         if history.doubtful.count > settings.maximumRefusals { history.doubtful.removeFirst() }
         open?.histories[index] = history
         // Two different results of one worker are its fault; one may be the run's.

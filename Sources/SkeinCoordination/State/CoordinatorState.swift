@@ -77,7 +77,8 @@ package struct CoordinatorState: Sendable {
         case .joined(let peer, let member): joined(peer, member)
         case .heard(let peer, let progress): heard(peer, progress)
         case .moved(let peer): moved(peer)
-        case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
+        case .arrived(let peer, let key, _, let digest, let computation):
+            arrived(peer, key, digest, computation)
         case .checked(let peer, let key, let outcome): checked(peer, key, outcome)
         case .stateWanted(let peer, let key): stateWanted(peer, key)
         case .left(let peer, let departure): left(peer, departure)

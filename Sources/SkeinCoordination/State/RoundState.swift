@@ -6,6 +6,8 @@ package struct Claim: Sendable {
     package let name: String
     let incarnation: [UInt8]
     let digest: [UInt8]
+    /// The attempt that its worker has computed: the same of a result that is sent twice. nil: it is not known.
+    let computation: UInt32?
     let since: Duration
 }
 
@@ -37,7 +39,7 @@ package struct PieceHistory: Sendable {
     package internal(set) var waiting: [Claim] = []
     /// Names whose results of it were not used: others go first.
     private(set) var avoided: [String] = []
-    var doubtful: [(name: String, digest: [UInt8], detail: String)] = []
+    var doubtful: [(name: String, digest: [UInt8], detail: String, computation: UInt32?)] = []
     var refusals = 0
     /// When the first result of it was refused.
     var refusedSince: Duration?

@@ -110,7 +110,7 @@ struct CoordinatorBook {
         case .left(let peer, _): forget(peer)
         case .heard(let peer, _): lastHeard[peer] = world.now
         case .draining(let peer): draining.insert(peer)
-        case .arrived(let peer, let key, let attempt, _):
+        case .arrived(let peer, let key, let attempt, _, _):
             let place = Place(peer: peer, key: key)
             if let given = attempts[place], given != attempt {
                 violate("takes a result for another attempt than \(given)", attempt)

@@ -101,8 +101,9 @@ final class CacheHost: WorkerStorage {
             rots: disk.faults.counts[.rot, default: 0])
     }
 
-    /// A fetch has ended well.
-    func isFetched(since before: Mark) {
+    /// A fetch has ended well, for which the process has fetched these files. Others were there; the names that
+    /// a dead process gave them may not be durable.
+    func isFetched(since before: Mark, _ fetched: Set<Int>) {
         world.count("model fetched")
         for index in model.files.indices where !isWhole(index) {
             // It was hashed in this fetch: only what has rotted since then explains it.
@@ -111,7 +112,7 @@ final class CacheHost: WorkerStorage {
             }
             return
         }
-        wholes = Set(model.files.indices)
+        wholes.formUnion(fetched)
         (parts, isDoubtful) = ([:], false)
         guard fetching.count == 1, before == mark, let node = disk.node(at: directory) else {
             return

@@ -103,7 +103,7 @@ final class VirtualFetch: @unchecked Sendable {
                 inspectBounds()
                 request(next)
             }, report: { _, _ in })
-        cache.isFetched(since: before)
+        cache.isFetched(since: before, Set(asked.map { Int($0) }))
         return path
     }
 

@@ -177,6 +177,26 @@ struct CoordinatorResultTests {
         #expect(said.rejections.map(\.code) == [.quarantined])
     }
 
+    @Test("a doubtful result that comes twice was computed once, whatever lease it came by")
+    func doubtfulSentTwice() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1])
+        let piece = key(0)
+        func arrive(computation: UInt32, at time: Double) -> [CoordinatorState.Directive] {
+            desk.at(
+                time,
+                .arrived(PeerID(1), piece, attempt: 1, digest: [9], computation: computation))
+            return desk.check(1, 0, .doubtful("a NaN"), at: time)
+        }
+        #expect(arrive(computation: 1, at: 1).leases == ["0>1"])
+        let again = arrive(computation: 1, at: 2)
+        #expect(again.deliveries == [])
+        #expect(again.answers == ["0 1 refused"])
+        #expect(again.leases == ["0>1"])
+        #expect(arrive(computation: 2, at: 3).deliveries == ["0 1"])
+    }
+
     @Test(
         "a doubtful result is computed again before it counts, not sent again by who was away",
         arguments: [false, true])
