@@ -205,7 +205,10 @@ struct CoordinatorShellTests {
                 #expect(shell.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
                 #expect(shell.state.open?.histories[0]?.checking?.digest == result.vote)
                 shell.checked(candidate, .doubtful("NaN"))
-                shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                // Computed once more: a result that is only sent again would not count.
+                var again = result
+                again.attempt = 2
+                shell.receive(ReceivedMessage(message: .result(again), term: 7), from: peer)
                 shell.reject(peer, Rejection(code: .timeout, reason: "gone"))
                 #expect(shell.parked.isEmpty)
                 shell.checked(candidate, .doubtful("NaN"))
