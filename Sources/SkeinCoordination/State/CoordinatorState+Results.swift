@@ -177,7 +177,9 @@ extension CoordinatorState {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
         let own = history.doubtful.first { $0.name == candidate.name }
-        if let own, let computation = candidate.computation, own.computation == computation {
+        if let own, let computation = candidate.computation, own.computation == computation,
+            own.digest == candidate.digest
+        {
             // A worker that has connected again sends what it has, and once more when that is leased to it.
             return refuse(candidate, index, detail, counts: false)
         }

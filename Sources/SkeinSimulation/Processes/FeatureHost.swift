@@ -28,7 +28,7 @@ final class FeatureHost: WorkerStorage {
         isRounded = world.seed / 8 % 2 == 0
         mayBeginAnew = world.seed / 64 % 4 == 0
         // The system need not know that a write will find no room.
-        disk.tellsRoom = world.seed / 16 % 2 == 0
+        disk.tellsRoom = world.seed / 256 % 2 == 0
         var settings = FeatureSettings(directory: "/cache/features")
         // In one world of four not all rows have room.
         settings.limit = world.seed / 16 % 4 == 0 ? 20_000 : 1 << 20
@@ -96,7 +96,7 @@ final class FeatureHost: WorkerStorage {
             case .full: world.count("features full")
             case .notWritten:
                 world.count("features not written")
-                if disk.faults.failures == 0, disk.faults.bytesLeft == nil {
+                if disk.faults.failures == 0, trouble.isFullUntil == .zero {
                     world.violate("\(name): features are not written: \(warning.text)")
                 }
             }

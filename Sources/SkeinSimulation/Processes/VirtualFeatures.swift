@@ -72,6 +72,7 @@ final class VirtualFeatures: @unchecked Sendable {
         hasOpened = true
         do {
             let store = try FeatureStore(host.key, settings: host.settings, calls: process)
+            if process.isDead { return }
             self.store = store
             guard host.mayBeginAnew, worker.world.random.happens(0.3) else { return }
             host.beginsAnew()

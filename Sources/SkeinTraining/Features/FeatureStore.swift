@@ -56,7 +56,13 @@ package final class FeatureStore: Sendable {
     private func start() throws {
         // If another process is writing, it has made the beginning, or will have; each row is checked
         // against the key, too.
-        _ = try file.locked { try begin() }
+        do {
+            _ = try file.locked { try begin() }
+        } catch FileError.failed("read", _, EIO) {
+            // Rows have their own checksums, with the key, and can be used.
+            writing.withLock { $0 = false }
+            warn(.notWritten(path: path, detail: "the file's beginning cannot be read"))
+        }
         state.withLock { catchUp(&$0) }
     }
 
@@ -66,7 +72,7 @@ package final class FeatureStore: Sendable {
         let found = file.read(at: 0, count: Self.startBytes)
         if found == beginning { return }
         // What a disk cannot read now is no reason to throw all rows away.
-        if found == nil, let size = file.size, size >= Self.startBytes {
+        if found == nil, (file.size ?? .max) >= Self.startBytes {
             throw FileError.failed(operation: "read", path: path, code: EIO)
         }
         try file.write(beginning, at: 0)
